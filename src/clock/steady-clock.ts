@@ -1,0 +1,131 @@
+import type { Clock, ClockStep, ScheduleOptions } from "./clock.js";
+
+/**
+ * The readings and timers of a host, as raw as it has them. Readings are milliseconds and may be fractional.
+ *
+ * @public
+ */
+export interface ClockHost {
+  /** Monotonic time that drives the host's timers, from an arbitrary origin. */
+  monoMs(): number;
+  /** Wall time, epoch milliseconds; it may step either way. */
+  wallMs(): number;
+  /**
+   * Time since boot including suspension, or `null` where the host has no such clock or where its monotonic
+   * clock already counts suspension.
+   */
+  bootMs(): number | null;
+  /** Starts a one-shot timer. `delayMs` is between 1 and 2^31-1. */
+  startTimer(delayMs: number, callback: () => void, unref: boolean): Disposable;
+}
+
+/** Wall time may wander this far from monotonic time (NTP slewing, reading jitter) before it counts as news. */
+const DRIFT_TOLERANCE_MS = 500;
+
+/**
+ * Longest sleep without looking at the clocks again. A host's timers stand still during suspend, so an alarm that
+ * was armed before it can only be corrected by a waking that comes sooner than the alarm itself.
+ */
+const RECHECK_MS = 10_000;
+
+/**
+ * A {@link Clock} over raw host readings: wall time is anchored once, then elapsed time is added.
+ *
+ * A step of the wall clock therefore expires and extends nothing; it is kept in `lastStep` for diagnosis. Time that
+ * the host spent suspended does count. A step and a suspend look alike to the wall clock; the boot clock tells
+ * them apart. Ordinary reads compare two cheap clocks and ask the boot clock only when those disagree.
+ *
+ * @public
+ */
+export class SteadyClock implements Clock {
+  readonly #host: ClockHost;
+  #anchorWall: number;
+  #anchorMono: number;
+  #anchorBoot: number | null;
+  #suspendedMs = 0;
+  #steppedMs = 0;
+  #lastStep: ClockStep | null = null;
+  #latest = Number.NEGATIVE_INFINITY;
+
+  constructor(host: ClockHost) {
+    this.#host = host;
+    this.#anchorWall = host.wallMs();
+    this.#anchorMono = host.monoMs();
+    this.#anchorBoot = host.bootMs();
+  }
+
+  now(): number {
+    const elapsed = this.#host.monoMs() - this.#anchorMono;
+    const drift = this.#host.wallMs() - this.#anchorWall - elapsed - this.#suspendedMs - this.#steppedMs;
+    if (drift > DRIFT_TOLERANCE_MS || drift < -DRIFT_TOLERANCE_MS) this.#explain(drift, elapsed);
+    const now = Math.floor(this.#anchorWall + elapsed + this.#suspendedMs);
+    if (now > this.#latest) this.#latest = now;
+    return this.#latest;
+  }
+
+  schedule(atMs: number, callback: () => void, options?: ScheduleOptions): Disposable {
+    return new HostAlarm(this, this.#host, atMs, callback, options?.unref === true);
+  }
+
+  /** The latest step of the wall clock, or `null` while there was none. */
+  get lastStep(): ClockStep | null {
+    return this.#lastStep;
+  }
+
+  /** How long the host was suspended since this clock was made, as far as its boot clock tells. */
+  get suspendedMs(): number {
+    return this.#suspendedMs;
+  }
+
+  /** Splits a disagreement between wall and monotonic time into suspended time and a step. */
+  #explain(drift: number, elapsed: number): void {
+    const boot = this.#host.bootMs();
+    const asleep =
+      boot === null || this.#anchorBoot === null ? 0 : boot - this.#anchorBoot - elapsed - this.#suspendedMs;
+    const slept = asleep > DRIFT_TOLERANCE_MS ? asleep : 0;
+    this.#suspendedMs += slept;
+    const step = drift - slept;
+    if (Math.abs(step) <= DRIFT_TOLERANCE_MS) return;
+    this.#steppedMs += step;
+    const at = Math.floor(this.#anchorWall + elapsed + this.#suspendedMs);
+    this.#lastStep = { at, stepMs: Math.round(step) };
+  }
+}
+
+/** One alarm as a chain of host timers, none longer than the recheck interval. */
+class HostAlarm implements Disposable {
+  readonly #clock: SteadyClock;
+  readonly #host: ClockHost;
+  readonly #at: number;
+  readonly #callback: () => void;
+  readonly #unref: boolean;
+  #timer: Disposable | undefined;
+
+  constructor(clock: SteadyClock, host: ClockHost, at: number, callback: () => void, unref: boolean) {
+    this.#clock = clock;
+    this.#host = host;
+    this.#at = at;
+    this.#callback = callback;
+    this.#unref = unref;
+    this.#arm();
+  }
+
+  [Symbol.dispose](): void {
+    this.#timer?.[Symbol.dispose]();
+    this.#timer = undefined;
+  }
+
+  #arm(): void {
+    const delay = Math.min(Math.max(this.#at - this.#clock.now(), 1), RECHECK_MS);
+    this.#timer = this.#host.startTimer(delay, this.#wake, this.#unref);
+  }
+
+  readonly #wake = (): void => {
+    if (this.#clock.now() < this.#at) {
+      this.#arm();
+      return;
+    }
+    this.#timer = undefined;
+    this.#callback();
+  };
+}

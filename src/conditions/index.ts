@@ -1,0 +1,2 @@
+export type { Condition, ConditionCause, ConditionStatus, ConditionUpdate } from "./condition.js";
+export { conditionIsTrue, getCondition, removeCondition, setCondition } from "./condition-list.js";

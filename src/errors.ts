@@ -1,0 +1,137 @@
+/**
+ * Stable codes of the errors that Slipway throws. Codes follow semantic versioning; messages do not.
+ *
+ * @public
+ */
+export type SlipwayErrorCode =
+  | "INVALID_PLAN"
+  | "INVALID_OPTION"
+  | "INVALID_EVENT"
+  | "INVALID_INSTANT"
+  | "INVALID_STATE"
+  | "UNSUPPORTED_SCHEMA_VERSION"
+  | "INVALID_CONDITION"
+  | "START_REFUSED"
+  | "DEADLINE_EXPIRED"
+  | "ATTEMPT_SUPERSEDED"
+  | "COMMIT_FAILED";
+
+/**
+ * What an error is about: the field that is wrong, the value found there, and the error behind it.
+ *
+ * @public
+ */
+export interface SlipwayErrorDetail {
+  /** Path of the offending field, for instance `phases[0].budgetMs`. */
+  readonly field?: string | undefined;
+  /** The value found there, as it was given. */
+  readonly value?: unknown;
+  readonly cause?: unknown;
+}
+
+/**
+ * A mistake that no caller can wait out: a malformed plan, an impossible event, a corrupt record.
+ *
+ * Ordinary refusals (a duplicate, a stale attempt, an expired deadline) are values, never errors.
+ *
+ * @example
+ * ```ts
+ * import { definePlan, isSlipwayError } from "slipway";
+ *
+ * try {
+ *   definePlan({ phases: [{ name: "preparation", budgetMs: -1 }] });
+ * } catch (error) {
+ *   if (isSlipwayError(error)) console.log(error.code, error.field); // INVALID_PLAN phases[0].budgetMs
+ * }
+ * ```
+ *
+ * @public
+ */
+export class SlipwayError extends Error {
+  override readonly name: string = "SlipwayError";
+  /** Marks the class across copies of the package, where `instanceof` does not hold. */
+  readonly "~slipway/error" = true;
+  readonly code: SlipwayErrorCode;
+  readonly field: string | undefined;
+  readonly value: unknown;
+
+  constructor(code: SlipwayErrorCode, message: string, detail: SlipwayErrorDetail = {}) {
+    super(message, "cause" in detail ? { cause: detail.cause } : undefined);
+    this.code = code;
+    this.field = detail.field;
+    this.value = detail.value;
+  }
+}
+
+/**
+ * Whether a value is a {@link SlipwayError}, from this or another copy of the package.
+ *
+ * @public
+ */
+export function isSlipwayError(value: unknown): value is SlipwayError {
+  return typeof value === "object" && value !== null && "~slipway/error" in value;
+}
+
+/**
+ * The error for one wrong field: names the field, what was expected and what was found.
+ *
+ * @internal
+ */
+export function invalid(
+  code: SlipwayErrorCode,
+  subject: string,
+  field: string,
+  expected: string,
+  value: unknown,
+): SlipwayError {
+  const where = field === "" ? subject : `${subject}: ${field}`;
+  return new SlipwayError(code, `Invalid ${where} must be ${expected}, got ${show(value)}`, { field, value });
+}
+
+const SHOWN_LENGTH = 80;
+
+/**
+ * A short, safe rendering of any value for a message. Never throws.
+ *
+ * @internal
+ */
+export function show(value: unknown): string {
+  switch (typeof value) {
+    case "string":
+      return JSON.stringify(clip(value, SHOWN_LENGTH));
+    case "number":
+    case "boolean":
+    case "undefined":
+    case "symbol":
+      return String(value);
+    case "bigint":
+      return `${value}n`;
+    case "function":
+      return "a function";
+    case "object":
+      return value === null ? "null" : showObject(value);
+  }
+}
+
+function showObject(value: object): string {
+  try {
+    return clip(JSON.stringify(value), SHOWN_LENGTH);
+  } catch {
+    return "an object";
+  }
+}
+
+/**
+ * The text cut to at most `length` UTF-16 units, never inside a surrogate pair, with an ellipsis where it was cut.
+ *
+ * @internal
+ */
+export function clip(text: string, length: number): string {
+  if (text.length <= length) return text;
+  const end = isHighSurrogate(text.charCodeAt(length - 2)) ? length - 2 : length - 1;
+  return `${text.slice(0, end)}…`;
+}
+
+function isHighSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdbff;
+}

@@ -1,0 +1,3 @@
+export { isSlipwayError, SlipwayError, type SlipwayErrorCode, type SlipwayErrorDetail } from "./errors.js";
+export * from "./clock/index.js";
+export * from "./conditions/index.js";

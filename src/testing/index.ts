@@ -1,0 +1,1 @@
+export { VirtualClock, type VirtualClockOptions } from "./virtual-clock.js";
