@@ -45,7 +45,7 @@ const why = (reason: string) => ({ applied: false, why: reason, changed: false }
 
 describe("progress", () => {
   const progress = (rest: object): WithoutAttempt =>
-    ({ type: "progress", phase: "prepare", ...rest }) as WithoutAttempt;
+    ({ type: "progress", phase: "prepare", ...rest });
 
   it.each([
     ["unknown-phase", { phase: "nowhere" }],

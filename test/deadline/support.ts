@@ -58,6 +58,6 @@ export class Driven {
 /** An event whose token is the state's own unless it is named. */
 export type EventOf = DeadlineEvent extends infer E
   ? E extends DeadlineEvent
-    ? Omit<E, "attempt"> & { attempt?: string }
+    ? Omit<E, "attempt"> & { attempt?: string | undefined }
     : never
   : never;
