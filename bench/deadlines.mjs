@@ -19,7 +19,12 @@ if (typeof globalThis.gc !== "function") {
 const MINUTE = 60_000;
 const plan = definePlan({
   phases: [
-    { name: "preparation", budgetMs: 30 * MINUTE, stallMs: 10 * MINUTE, timeoutReason: "ImagePreparationTimedOut" },
+    {
+      name: "preparation",
+      budgetMs: 30 * MINUTE,
+      stallMs: 10 * MINUTE,
+      timeoutReason: "ImagePreparationTimedOut",
+    },
     { name: "admission", budgetMs: 5 * MINUTE, renewOn: "change" },
   ],
   ceilingMs: 95 * MINUTE,
@@ -99,10 +104,16 @@ function slipway() {
 /** What people write by hand: one host timer each, cleared and set anew when there is progress. */
 function rawTimers() {
   const live = new Set();
-  const arm = (thing) => (thing.timer = setTimeout(() => live.delete(thing), Math.min(thing.stallMs, thing.leftMs)));
+  const arm = (thing) =>
+    (thing.timer = setTimeout(() => live.delete(thing), Math.min(thing.stallMs, thing.leftMs)));
   return round({
     make: (index) => {
-      const thing = { stallMs: 10 * MINUTE, leftMs: 30 * MINUTE + (index % 1000), timer: undefined, position: 0 };
+      const thing = {
+        stallMs: 10 * MINUTE,
+        leftMs: 30 * MINUTE + (index % 1000),
+        timer: undefined,
+        position: 0,
+      };
       live.add(thing);
       arm(thing);
       return thing;
@@ -133,7 +144,9 @@ for (let index = 0; index < ROUNDS; index += 1) {
 const summary = Object.fromEntries(
   Object.entries(results).map(([name, rounds]) => [
     name,
-    Object.fromEntries(Object.keys(rounds[0]).map((key) => [key, Math.round(median(rounds.map((r) => r[key])))])),
+    Object.fromEntries(
+      Object.keys(rounds[0]).map((key) => [key, Math.round(median(rounds.map((r) => r[key])))]),
+    ),
   ]),
 );
 
