@@ -44,7 +44,9 @@ export interface DeadlineReading {
  *
  * const plan = definePlan({ phases: [{ name: "preparation", budgetMs: 900 }], ceilingMs: 1500 });
  * const { state } = startAttempt(plan, { attempt: "a1", now: 0 });
- * if (state) readDeadline(state, 500).remainingMs; // => 400
+ * if (state) {
+ *   readDeadline(state, 500).remainingMs; // => 400
+ * }
  * ```
  *
  * @public
