@@ -1,11 +1,68 @@
+import { SlipwayError } from "../errors.js";
+
+const YEAR_1 = -62_135_596_800_000;
+const YEAR_10000 = 253_402_300_800_000;
+const RFC_3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/;
+
 /**
  * An instant as conditions carry it: RFC 3339 in UTC, cut to whole seconds, so that a value that was written and
  * read back still equals itself.
  *
- * @param at - Epoch milliseconds, a safe integer.
+ * @param at - Epoch milliseconds, in the years 1 to 9999.
+ * @throws SlipwayError `INVALID_INSTANT` - for a number that RFC 3339 cannot carry.
  *
  * @internal
  */
 export function transitionTime(at: number): string {
+  if (!isInstant(at)) {
+    throw new SlipwayError("INVALID_INSTANT", "Invalid now: no instant", {
+      field: "now",
+      value: at,
+    });
+  }
+  return render(at);
+}
+
+/**
+ * The instant that an RFC 3339 text names, in epoch milliseconds; `undefined` for any other value.
+ *
+ * @internal
+ */
+export function instantOf(time: unknown): number | undefined {
+  if (typeof time !== "string" || !RFC_3339.test(time)) return undefined;
+  const at = Date.parse(time.toUpperCase());
+  return isInstant(at) ? at : undefined;
+}
+
+/**
+ * A transition time as peers write it (RFC 3339, protobuf `seconds` and `nanos`, epoch milliseconds, a `Date`) in the
+ * form of {@link transitionTime}; `undefined` when it is none of them.
+ *
+ * @internal
+ */
+export function readTime(value: unknown): string | undefined {
+  const at = instantOf(value) ?? numericInstant(value);
+  return at === undefined ? undefined : render(at);
+}
+
+function numericInstant(value: unknown): number | undefined {
+  const at =
+    typeof value === "number" ? value : value instanceof Date ? value.getTime() : protobufInstant(value);
+  return isInstant(at) ? at : undefined;
+}
+
+/** A protobuf int64 is a string in JSON. */
+function protobufInstant(value: unknown): number {
+  const { seconds } = (value ?? {}) as { seconds?: unknown };
+  return typeof seconds === "string" || typeof seconds === "number"
+    ? Number.parseInt(String(seconds), 10) * 1000
+    : NaN;
+}
+
+function isInstant(at: number): boolean {
+  return at >= YEAR_1 && at < YEAR_10000;
+}
+
+function render(at: number): string {
   return `${new Date(Math.floor(at / 1000) * 1000).toISOString().slice(0, 19)}Z`;
 }
