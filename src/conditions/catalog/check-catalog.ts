@@ -1,6 +1,5 @@
 import { invalid, type SlipwayError } from "../../errors.js";
 import { isConditionType, isReason } from "../condition-shape.js";
-import { findByName } from "./catalog-lookup.js";
 import type { ReasonCatalog, ReasonEmission, ReasonEntry } from "./reason-catalog.js";
 
 type Check = (valid: boolean, field: string, expected: string, value: unknown) => void;
@@ -135,14 +134,8 @@ function checkEmission(catalog: ReasonCatalog, emission: ReasonEmission, index: 
   check(isContract(since) && since <= catalog.contract, `${at}.since`, "a contract of this catalog", since);
   check(Array.isArray(generalReasons), `${at}.generalReasons`, "a list of reasons", generalReasons);
   for (const general of generalReasons) {
-    const known =
-      findByName<unknown>(catalog.reasons, general) ?? findByName<unknown>(catalog.retired, general);
-    check(
-      known !== undefined && general !== reason,
-      `${at}.generalReasons`,
-      "other reasons of this catalog",
-      general,
-    );
+    const known = Object.hasOwn(catalog.reasons, general) || Object.hasOwn(catalog.retired ?? {}, general);
+    check(known && general !== reason, `${at}.generalReasons`, "other reasons of this catalog", general);
     checkGeneral(catalog, reason, general, `${at}.generalReasons`, check);
   }
   const twin = catalog.emits.findIndex(
