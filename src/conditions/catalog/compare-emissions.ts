@@ -59,15 +59,10 @@ function compareAt(
   const old = sightOf(before, situation, type, contract);
   const now = sightOf(after, situation, type, contract);
   if (old === undefined) {
-    // A client that looks for a name on any condition of the list now finds it where it found nothing.
-    const elsewhere = sightsOf(before, situation, contract);
-    const surprise = [...(now?.matches ?? [])].find(
-      (name) => names.has(name) && !elsewhere.some((sight) => sight.matches.has(name)),
-    );
-    if (now === undefined || surprise === undefined) return undefined;
+    if (now === undefined || !surprises(now, sightsOf(before, situation, contract), names)) return undefined;
     return {
       kind: "emission-added",
-      text: `${now.reason} is now published on ${type}, where clients know the name`,
+      text: `${now.reason} is now published on ${type}, where clients that look at any type find it`,
     };
   }
   if (now === undefined) {
@@ -97,6 +92,15 @@ function compareAt(
     }
   }
   return undefined;
+}
+
+/** Whether a client that looks for a name on any condition of the list finds it now, where it found nothing. */
+function surprises(now: Sight, before: readonly Sight[], names: ReadonlySet<string>): boolean {
+  const shown = fold(now.reason);
+  if (names.has(shown) && !before.some((sight) => fold(sight.reason) === shown)) return true;
+  return (["matches", "general"] as const).some((ask) =>
+    [...now[ask]].some((name) => names.has(name) && !before.some((sight) => sight[ask].has(name))),
+  );
 }
 
 function missed(reason: string): string {
