@@ -119,11 +119,11 @@ describe("setCondition", () => {
   });
 
   it("refuses a type that no name can be made of, and a time that is no instant", () => {
-    expect(() => setCondition([], { ...starting, type: "!!" }, at)).toThrowError(
+    expect(() => setCondition([], { ...starting, type: "!!" }, at)).toThrow(
       expect.objectContaining({ code: "INVALID_CONDITION", field: "type" }),
     );
     for (const now of [NaN, Infinity, 1e18]) {
-      expect(() => setCondition([], starting, now)).toThrowError(
+      expect(() => setCondition([], starting, now)).toThrow(
         expect.objectContaining({ code: "INVALID_INSTANT" }),
       );
     }

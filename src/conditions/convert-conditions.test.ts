@@ -47,9 +47,9 @@ const condition: fc.Arbitrary<Condition> = fc.record(
     cause,
     generalReasons: fc.array(word, { maxLength: 4 }),
     severity: fc.jsonValue(),
-  } as Record<string, fc.Arbitrary<unknown>>,
+  },
   { requiredKeys: ["type", "status", "reason", "message", "lastTransitionTime"] },
-) as unknown as fc.Arbitrary<Condition>;
+);
 const list = fc.array(condition, { maxLength: 4 });
 const contract = fc.integer({ min: 1, max: 4 });
 const to = (conditions: readonly Condition[], number: number) =>
@@ -73,7 +73,7 @@ describe("convertConditions, as laws", () => {
         const newest = to(conditions, 3);
         expect(to(path.reduce(to, newest), 3)).toEqual(newest);
         expect(to(path.reduce(to, conditions), 3)).toEqual(newest);
-        const text = JSON.parse(JSON.stringify(to(newest, 1)));
+        const text: Condition[] = JSON.parse(JSON.stringify(to(newest, 1)));
         expect(to(text, 3)).toEqual(JSON.parse(JSON.stringify(newest)));
       }),
     );
@@ -99,8 +99,13 @@ describe("convertConditions, as laws", () => {
   });
 
   it("leaves type, status, time, generation, message, foreign fields and order alone", () => {
-    const rest = ({ reason: _r, cause: _c, generalReasons: _g, convertedFrom: _f, ...others }: Condition) =>
-      others;
+    const rest = (shown: Condition) => ({
+      ...shown,
+      reason: "",
+      cause: undefined,
+      generalReasons: [],
+      convertedFrom: undefined,
+    });
     fc.assert(
       fc.property(list, contract, (conditions, number) => {
         expect(to(conditions, number).map(rest)).toEqual(conditions.map(rest));

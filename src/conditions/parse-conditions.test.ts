@@ -68,7 +68,7 @@ describe("parseConditions", () => {
     expect(one({ ...plain, status })).toEqual({ ...plain, status: expected });
   });
 
-  it.each(["Maybe", 17, {}, { toString: 1 }, "CONDITION_STATUS_DEGRADED"])(
+  it.each<[unknown]>([["Maybe"], [17], [{}], [{ toString: 1 }], ["CONDITION_STATUS_DEGRADED"]])(
     "keeps the status %j, which has no meaning here, under raw",
     (status) => {
       const parsed = one({ ...plain, status });

@@ -15,8 +15,8 @@ const base = {
   types: { Ready: ready },
   reasons: { A: entry, B: entry, Wait: { ...entry, class: "waiting" } },
   emits: [],
-};
-const define = (part: object) => defineReasonCatalog({ ...base, ...part } as never);
+} as const;
+const define = (part: object) => defineReasonCatalog({ ...base, ...part });
 
 describe("defineReasonCatalog", () => {
   it("gives a frozen copy in plain JSON", () => {
@@ -128,7 +128,7 @@ describe("defineReasonCatalog", () => {
       "emits[1]",
     ],
   ])("refuses %s", (_name, part, field) => {
-    expect(() => define(part)).toThrowError(expect.objectContaining({ code: "INVALID_CATALOG", field }));
+    expect(() => define(part)).toThrow(expect.objectContaining({ code: "INVALID_CATALOG", field }));
   });
 });
 
@@ -170,15 +170,15 @@ describe("extendCatalog", () => {
     ["a retired name without the prefix", { retired: { Starting: { retiredIn: 2 } } }, "reasons.Starting"],
   ])("refuses %s", (_name, part, field) => {
     const extension = { prefix: "Acme", reasons: {}, ...part };
-    expect(() => extendCatalog(sandboxReasons, extension as never)).toThrowError(
+    expect(() => extendCatalog(sandboxReasons, extension as never)).toThrow(
       expect.objectContaining({ code: "INVALID_CATALOG", field }),
     );
   });
 
   it("refuses a name that the base has, prefix or not", () => {
-    expect(() =>
-      extendCatalog(catalog, { prefix: "Acme", reasons: { AcmeLicenseMissing: entry } }),
-    ).toThrowError(expect.objectContaining({ field: "reasons.AcmeLicenseMissing" }));
+    expect(() => extendCatalog(catalog, { prefix: "Acme", reasons: { AcmeLicenseMissing: entry } })).toThrow(
+      expect.objectContaining({ field: "reasons.AcmeLicenseMissing" }),
+    );
   });
 });
 
