@@ -1,0 +1,4 @@
+export { conditionListSchema, conditionSchema } from "./condition.js";
+export { conditionsCrdSchema, jsonSchemas } from "./json-schema.js";
+export { decodeReasonCatalog, reasonCatalogSchema } from "./reason-catalog.js";
+export type { JsonSchema } from "./structural-schema.js";
