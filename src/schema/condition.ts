@@ -52,7 +52,7 @@ export const conditionSchema = z
         "What the writer stated, where the reason was generalised for a reader of an older contract.",
       ),
   })
-  .meta({ id: "Condition", title: "Condition" });
+  .meta({ title: "Condition" });
 
 /**
  * A list of conditions, each type once.

@@ -54,7 +54,7 @@ export const reasonCatalogSchema = z
       .record(z.string(), z.strictObject({ retiredIn: z.int().min(2), replacedBy: text.optional() }))
       .optional(),
   })
-  .meta({ id: "ReasonCatalog", title: "Reason catalog" });
+  .meta({ title: "Reason catalog" });
 
 /**
  * Decodes a catalog from a file or a lock, strictly.

@@ -17,16 +17,19 @@ const UNBOUNDED = Number.MAX_SAFE_INTEGER;
  * @internal
  */
 export function structuralSchema(schema: JsonSchema): JsonSchema {
+  const dated = schema["format"] === "date-time";
   const kept = Object.entries(schema).filter(
-    ([keyword, value]) => !DROPPED.includes(keyword) && !(keyword === "maximum" && value === UNBOUNDED),
+    ([keyword, value]) =>
+      !DROPPED.includes(keyword) &&
+      !(keyword === "maximum" && value === UNBOUNDED) &&
+      // The server knows the format; the generated pattern says the same at length.
+      !(keyword === "pattern" && dated),
   );
   const converted = kept.map(([keyword, value]) => [keyword, convert(keyword, value)] as const);
   const open = "properties" in schema && schema["additionalProperties"] !== false;
   return {
     ...Object.fromEntries(converted),
     ...(schema["type"] === "integer" && { format: "int64" }),
-    // A pattern says more precisely what zod's own date pattern says, and the server knows this format.
-    ...(schema["format"] === "date-time" && { pattern: undefined }),
     ...(open && { "x-kubernetes-preserve-unknown-fields": true }),
   };
 }

@@ -42,7 +42,8 @@ type Plain = {
   cause?: { reason: string };
   generalReasons?: string[];
 };
-const conditionsOf = (reply: string): Plain[] => JSON.parse(reply).status.conditions;
+const conditionsOf = (reply: string) =>
+  (JSON.parse(reply) as { status: { conditions: Plain[] } }).status.conditions;
 
 /** 1. Automation that compares conditions[].reason. */
 const automation = (reply: string, reason: string): boolean =>

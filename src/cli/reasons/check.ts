@@ -1,7 +1,7 @@
 import { type CommandIo, EXIT_FAILED, EXIT_OK, UsageError } from "../command.js";
-import type { ReasonsOptions } from "./command.js";
 import { loadCatalog, loadLock } from "./load-catalog.js";
 import { judge, renderDifferences, type Verdict } from "./verdict.js";
+import type { ReasonsOptions } from "./options.js";
 
 /** `slipway reasons check`: fails a build whose catalog would break clients of the locked one. */
 export async function checkReasons(options: ReasonsOptions, io: CommandIo): Promise<number> {

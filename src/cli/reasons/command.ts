@@ -1,27 +1,9 @@
-import { parseArgs } from "node:util";
 import { type Command, type CommandIo, UsageError } from "../command.js";
 import { checkReasons } from "./check.js";
 import { describeReasons } from "./describe.js";
 import { listReasons } from "./list.js";
 import { lockReasons } from "./lock.js";
-
-/** The options of all `slipway reasons` commands, as they were given. */
-export interface ReasonsOptions {
-  /** File of the catalog; absent means the built-in one. */
-  readonly catalog: string | undefined;
-  /** File of the lock. */
-  readonly lock: string;
-  readonly json: boolean;
-  readonly type: string | undefined;
-  readonly class: string | undefined;
-  readonly contract: string | undefined;
-  readonly backend: string | undefined;
-  readonly frozen: boolean;
-  readonly strict: boolean;
-  readonly force: boolean;
-  /** What is left: the words that are no options. */
-  readonly words: readonly string[];
-}
+import { type ReasonsOptions, readOptions } from "./options.js";
 
 const usage = `slipway reasons list      what a catalog publishes
     [--type TYPE] [--class CLASS] [--contract N]
@@ -62,30 +44,3 @@ export const reasonsCommand: Command = {
     return await subcommand(readOptions(rest), io);
   },
 };
-
-function readOptions(args: readonly string[]): ReasonsOptions {
-  const text = { type: "string" } as const;
-  const flag = { type: "boolean", default: false } as const;
-  try {
-    const { values, positionals } = parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        catalog: text,
-        lock: { ...text, default: "reasons.lock.json" },
-        type: text,
-        class: text,
-        contract: text,
-        backend: text,
-        json: flag,
-        frozen: flag,
-        strict: flag,
-        force: flag,
-      },
-    });
-    const { catalog, type, class: reasonClass, contract, backend, ...others } = values;
-    return { catalog, type, class: reasonClass, contract, backend, ...others, words: positionals };
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
-  }
-}

@@ -1,7 +1,7 @@
 import { describeReason, type ReasonDescription } from "../../conditions/index.js";
 import { type CommandIo, EXIT_FAILED, EXIT_OK, UsageError } from "../command.js";
-import type { ReasonsOptions } from "./command.js";
 import { loadCatalog } from "./load-catalog.js";
+import type { ReasonsOptions } from "./options.js";
 
 /** `slipway reasons describe`: what words mean. Fails when the catalog knows one of them not at all. */
 export async function describeReasons(options: ReasonsOptions, io: CommandIo): Promise<number> {

@@ -1,7 +1,7 @@
 import { readContract, type ReasonCatalog, type ReasonEntry } from "../../conditions/index.js";
 import { type CommandIo, EXIT_OK, UsageError } from "../command.js";
-import type { ReasonsOptions } from "./command.js";
 import { loadCatalog } from "./load-catalog.js";
+import type { ReasonsOptions } from "./options.js";
 
 /** `slipway reasons list`: the reasons of a catalog, by condition type. */
 export async function listReasons(options: ReasonsOptions, io: CommandIo): Promise<number> {
@@ -10,6 +10,8 @@ export async function listReasons(options: ReasonsOptions, io: CommandIo): Promi
   if (options.contract !== undefined && String(contract) !== options.contract) {
     throw new UsageError(`--contract takes a positive integer, got ${options.contract}`);
   }
+  expectOneOf("--type", options.type, Object.keys(catalog.types));
+  expectOneOf("--class", options.class, ["waiting", "transient", "terminal", "informational"]);
   const reasons = Object.entries(catalog.reasons).filter(
     ([, entry]) =>
       (entry.since ?? 1) <= contract &&
@@ -22,6 +24,11 @@ export async function listReasons(options: ReasonsOptions, io: CommandIo): Promi
       : render(catalog, contract, reasons, options.type),
   );
   return EXIT_OK;
+}
+
+function expectOneOf(option: string, value: string | undefined, known: readonly string[]): void {
+  if (value === undefined || known.includes(value)) return;
+  throw new UsageError(`${option} takes one of ${known.join(", ")}, got ${value}`);
 }
 
 function render(

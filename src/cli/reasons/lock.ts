@@ -1,7 +1,7 @@
 import { type CommandIo, EXIT_FAILED, EXIT_OK } from "../command.js";
-import type { ReasonsOptions } from "./command.js";
 import { loadCatalog, loadLock, lockText } from "./load-catalog.js";
 import { judge, renderDifferences } from "./verdict.js";
+import type { ReasonsOptions } from "./options.js";
 
 /** `slipway reasons lock`: records the catalog, unless that would hide a breaking change. */
 export async function lockReasons(options: ReasonsOptions, io: CommandIo): Promise<number> {
