@@ -66,6 +66,12 @@ describe("setCondition", () => {
     expect(setCondition([], unreadable, at)[0]?.lastTransitionTime).toBe(time);
   });
 
+  it("replaces a stored time that is none with the next change, and not before", () => {
+    const list = [condition({ lastTransitionTime: "" })];
+    expect(setCondition(list, starting, at)).toBe(list);
+    expect(setCondition(list, { ...starting, reason: "Resumed" }, at)[0]?.lastTransitionTime).toBe(time);
+  });
+
   it("drops what the writer no longer states, and keeps what a newer peer added", () => {
     const stored = { ...condition({ cause: { reason: "X", message: "" } }), severity: "Info" };
     const [next] = setCondition([stored], { ...starting, reason: "Resumed" }, later);
@@ -195,6 +201,12 @@ describe("getCondition", () => {
         expect(speaking?.observedGeneration ?? -1).toBe(Math.max(...generations));
       }),
     );
+  });
+
+  it("lets the cautious one of two equal claims speak", () => {
+    const [yes, no] = [condition({ status: "True" }), condition({ status: "False" })];
+    expect(getCondition([yes, no], "Ready")?.status).toBe("False");
+    expect(getCondition([no, yes], "Ready")?.status).toBe("False");
   });
 
   it("takes the later instant, whatever its offset", () => {

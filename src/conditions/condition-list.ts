@@ -3,7 +3,7 @@ import { type Condition, type ConditionUpdate, isConditionField } from "./condit
 import { getExact, speakerIndex } from "./condition-order.js";
 import { sanitizeUpdate } from "./condition-shape.js";
 import { restates } from "./same-value.js";
-import { readTime, transitionTime } from "./transition-time.js";
+import { instantOf, readTime, transitionTime } from "./transition-time.js";
 
 /**
  * The condition of a type, or `undefined`.
@@ -29,8 +29,8 @@ export function conditionIsTrue(list: readonly Condition[], type: string): boole
 /**
  * The list with one condition stated anew, keyed by type.
  *
- * The transition time moves when the status changes and only then, whatever else changed; a time that the writer
- * brings is cut to whole seconds. When nothing changed the very same array comes back, so that a writer can skip the
+ * The transition time moves when the status changes and only then, whatever else changed (a stored time that is none
+ * is replaced with the next change); a time that the writer brings is cut to whole seconds. When nothing changed the very same array comes back, so that a writer can skip the
  * write by comparing references. Twins of the type are reduced to the one that speaks. A foreign reason, type or
  * message is made acceptable to Kubernetes instead of refused, and fields that a newer peer added stay.
  *
@@ -81,7 +81,10 @@ function restate(list: readonly Condition[], next: ConditionUpdate, now: number)
   const stated: Condition = {
     ...foreignFields(stored),
     ...update,
-    lastTransitionTime: stored.status === update.status ? stored.lastTransitionTime : changedAt(update, now),
+    lastTransitionTime:
+      stored.status === update.status && instantOf(stored.lastTransitionTime) !== undefined
+        ? stored.lastTransitionTime
+        : changedAt(update, now),
   };
   return list.flatMap((condition, at) =>
     at === index ? [stated] : condition.type === type ? [] : [condition],

@@ -17,7 +17,7 @@ export function readStatus(value: unknown): ConditionStatus | undefined {
   const word = value
     .trim()
     .toLowerCase()
-    .replace(/^([a-z]+_)*status_/, "");
+    .replace(/^([a-z0-9]+_)*(status|condition)_/, "");
   return (
     WORDS.find((status) => status.toLowerCase() === word) ??
     (/^(unspecified)?$/.test(word) ? "Unknown" : undefined)

@@ -53,6 +53,13 @@ describe("mergeConditions", () => {
     ).toHaveLength(1);
   });
 
+  it("does not keep a stored time that is none", () => {
+    const theirs = [condition("Ready", "True", "R", "")];
+    expect(
+      mergeConditions([], [condition("Ready", "True", "R", later)], theirs, ["Ready"])[0]?.lastTransitionTime,
+    ).toBe(later);
+  });
+
   it("returns theirs itself when the merge changes nothing", () => {
     const theirs = [condition("Ready", "True"), { ...condition("Other", "True"), severity: "Info" }];
     expect(mergeConditions(theirs, theirs, theirs, ["Ready"])).toBe(theirs);

@@ -1,6 +1,7 @@
 import type { Condition } from "./condition.js";
 import { getExact } from "./condition-order.js";
 import { sameValue } from "./same-value.js";
+import { instantOf } from "./transition-time.js";
 
 /**
  * Merges two versions of a list that grew from the same base: what a writer does when its compare-and-swap lost.
@@ -53,7 +54,7 @@ export function mergeConditions(
 
 /** The stored condition itself where nothing differs, so that the caller sees by reference that no write is due. */
 function keepTime(own: Condition, stored: Condition | undefined): Condition {
-  if (stored?.status !== own.status) return own;
+  if (stored?.status !== own.status || instantOf(stored.lastTransitionTime) === undefined) return own;
   const timed = { ...own, lastTransitionTime: stored.lastTransitionTime };
   return sameValue(timed, stored) ? stored : timed;
 }

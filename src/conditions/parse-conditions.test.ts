@@ -56,6 +56,7 @@ describe("parseConditions", () => {
     ["CONDITION_STATUS_UNSPECIFIED", "Unknown"],
     ["SANDBOX_CONDITION_STATUS_TRUE", "True"],
     ["STATUS_FALSE", "False"],
+    ["V1_CONDITION_TRUE", "True"],
     [1, "True"],
     [2, "False"],
     [0, "Unknown"],
@@ -178,6 +179,14 @@ describe("parseConditions", () => {
     expect(JSON.parse(JSON.stringify(parsed))).toEqual(JSON.parse(text)[0]);
     expect(Object.getPrototypeOf(parsed)).toBe(Object.prototype);
     expect(parseConditions([parsed])).toEqual([parsed]);
+  });
+
+  it("does not follow a circle or a deep nest of containers", () => {
+    const circle: Record<string, unknown> = {};
+    circle["status"] = circle;
+    expect(parseConditions(circle)).toEqual([]);
+    const text = `${'{"status":'.repeat(50_000)}{}${"}".repeat(50_000)}`;
+    expect(parseConditions(text)).toEqual([]);
   });
 
   it("never throws, settles at once, and keeps what it does not know through a conversion", () => {

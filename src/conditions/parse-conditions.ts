@@ -50,12 +50,12 @@ export function parseConditions(input: unknown): readonly Condition[] {
   );
 }
 
-function entriesOf(input: unknown): readonly unknown[] {
+function entriesOf(input: unknown, depth = 0): readonly unknown[] {
   if (Array.isArray(input)) return input;
-  if (!isFields(input)) return [];
+  if (!isFields(input) || depth > CONTAINERS.length) return [];
   for (const container of CONTAINERS) {
     const inner = Object.entries(input).find(([name]) => name.toLowerCase() === container)?.[1];
-    if (typeof inner === "object" && inner !== null) return entriesOf(inner);
+    if (typeof inner === "object" && inner !== null) return entriesOf(inner, depth + 1);
   }
   return [input];
 }

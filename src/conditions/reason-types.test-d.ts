@@ -15,6 +15,7 @@ const holds = <Claim extends true>(): Claim | undefined => undefined;
 // The union comes out of the definition, and the built-in one is the list of names.
 holds<Same<ReasonOf<typeof sandboxReasons>, KnownReason>>();
 holds<Same<typeof ReasonV2.IsolationBackendMismatch, "IsolationBackendMismatch">>();
+holds<Same<Exclude<ReasonV2, ReasonV1>, "IsolationBackendMismatch" | "IsolationBackendMatches">>();
 
 // A reader's reason is open; a writer's is closed.
 export const fromPeer: Reason = "FromTheFuture";

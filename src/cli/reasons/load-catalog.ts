@@ -4,11 +4,10 @@ import { decodeReasonCatalog } from "../../schema/reason-catalog.js";
 import { type CommandIo, UsageError } from "../command.js";
 
 const SCHEMA_VERSION = 1;
-const CANDIDATES = ["default", "catalog", "reasons"];
 
 /**
- * The catalog in a file: JSON, or a JavaScript module that exports one as `default`, `catalog`, `reasons` or as its
- * only export. Without a file the built-in one.
+ * The catalog in a file: JSON, or a JavaScript module that exports one as `default`, `catalog` or `reasons`, or only
+ * one. Without a file the built-in one.
  */
 export async function loadCatalog(file: string | undefined, io: CommandIo): Promise<ReasonCatalog> {
   if (file === undefined) return sandboxReasons;
@@ -80,12 +79,20 @@ async function readModule(file: string, io: CommandIo): Promise<unknown> {
   } catch (error) {
     throw new UsageError(`${file} cannot be loaded: ${messageOf(error)}`);
   }
-  const name = CANDIDATES.find((candidate) => exported[candidate] !== undefined);
-  const values = Object.values(exported);
-  if (name === undefined && values.length !== 1) {
-    throw new UsageError(`${file} exports no catalog: export it as default, catalog or reasons`);
+  // A CommonJS module shows its exports once more below `default`, so what is no catalog is passed over.
+  const found = new Set(Object.values(exported).filter(looksLikeCatalog));
+  const [only] = found;
+  const preferred = [exported["default"], exported["catalog"], exported["reasons"]].find(looksLikeCatalog);
+  if (preferred === undefined && found.size !== 1) {
+    throw new UsageError(
+      `${file} exports ${found.size === 0 ? "no catalog" : "several catalogs"}: export one as default`,
+    );
   }
-  return name === undefined ? values[0] : exported[name];
+  return preferred ?? only;
+}
+
+function looksLikeCatalog(value: unknown): value is object {
+  return typeof value === "object" && value !== null && "contract" in value && "reasons" in value;
 }
 
 function messageOf(error: unknown): string {

@@ -131,8 +131,8 @@ describe("slipway reasons check", () => {
     const modules = {
       "default.mjs": { default: before },
       "named.js": { catalog: before, other: 1 },
-      "only.cjs": { mine: before },
-      "many.js": { a: before, b: before },
+      "only.cjs": { default: { mine: before }, mine: before },
+      "many.js": { a: before, b: pullRequest },
     };
     const { slipway } = hostWith({ lock: lockText(before), "catalog.json": lockText(before) }, modules);
     for (const file of ["default.mjs", "named.js", "only.cjs", "catalog.json"]) {
@@ -149,6 +149,7 @@ describe("slipway reasons check", () => {
     }
     expect(await slipway("reasons", "check", "--catalog", "many.js", "--lock", "lock")).toMatchObject({
       code: 2,
+      err: expect.stringContaining("several catalogs"),
     });
   });
 

@@ -361,6 +361,13 @@ describe("compareCatalogs, kind by kind", () => {
     if (worst !== "breaking") expect(judged.filter((each) => each.startsWith("breaking"))).toEqual([]);
   });
 
+  it("takes a default for what it is", () => {
+    const stated = { ...base, emits: [{ ...base.emits[0], since: 1, generalReasons: [] }], retired: {} };
+    expect(compareCatalogs(defineReasonCatalog(base as never), defineReasonCatalog(stated as never))).toEqual(
+      [],
+    );
+  });
+
   it("takes a huge contract number as it takes a small one", () => {
     const before = defineReasonCatalog({ ...base, contract: 1e9 } as never);
     expect(

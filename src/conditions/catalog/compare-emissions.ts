@@ -158,7 +158,7 @@ function remaining(
   for (const [key, emission] of now) {
     const previous = old.get(key);
     const subject = `${emission.operation}/${emission.cause}/${emission.type}`;
-    if (reported.has(subject) || sameValue(previous, emission)) continue;
+    if (reported.has(subject) || (previous && sameStatement(previous, emission))) continue;
     const text = `${subject} publishes ${emission.reason}`;
     found.push(
       previous === undefined
@@ -174,6 +174,10 @@ function remaining(
     );
   }
   return found;
+}
+
+function sameStatement(a: ReasonEmission, b: ReasonEmission): boolean {
+  return a.reason === b.reason && sameValue(a.generalReasons ?? [], b.generalReasons ?? []);
 }
 
 function byKey(catalog: ReasonCatalog): ReadonlyMap<string, ReasonEmission> {

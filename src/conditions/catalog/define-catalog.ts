@@ -1,4 +1,5 @@
 import { checkCatalog, invalidCatalog } from "./check-catalog.js";
+import { frozen } from "./frozen.js";
 import type {
   ConditionTypeEntry,
   ReasonCatalog,
@@ -163,13 +164,4 @@ export function extendCatalog<
   };
   checkCatalog(catalog);
   return frozen(catalog);
-}
-
-/** A copy that nobody can change, of JSON data. */
-function frozen<Value>(value: Value): Value {
-  if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return Object.freeze(value.map(frozen)) as Value;
-  return Object.freeze(
-    Object.fromEntries(Object.entries(value).map(([key, part]) => [key, frozen(part)])),
-  ) as Value;
 }

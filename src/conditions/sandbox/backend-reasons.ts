@@ -15,7 +15,7 @@ export const backendReasons = {
   BackendOperationFailed: {
     types: ["Ready"],
     class: "transient",
-    summary: "An operation of the backend on a running workload failed.",
+    summary: "An operation of the backend failed.",
     sources: [
       {
         backend: "kubernetes",
@@ -73,7 +73,7 @@ export const backendReasons = {
     types: ["Ready"],
     class: "transient",
     phases: ["Provisioning", "Starting"],
-    summary: "The container's configuration names something that does not exist.",
+    summary: "The configuration names what does not exist.",
     action: "Create it, or correct the reference.",
     sources: [{ backend: "kubernetes", raw: ["CreateContainerConfigError"] }],
   },
@@ -98,7 +98,7 @@ export const backendReasons = {
     types: ["Ready"],
     class: "waiting",
     phases: ["Provisioning", "Starting"],
-    summary: "The container is being prepared, or runs and has not reported health.",
+    summary: "The container is being prepared, or has not reported health.",
     sources: [{ backend: "kubernetes", raw: ["ContainerCreating", "PodInitializing"] }],
   },
   ContainerStartFailed: {
@@ -276,7 +276,7 @@ export const backendReasons = {
     types: ["Ready", "Finished"],
     class: "terminal",
     phases: ["Error"],
-    summary: "The workload was ended because it used more memory than allowed.",
+    summary: "The workload used more memory than allowed.",
     action: "Raise the memory limit.",
     sources: [
       { backend: "kubernetes", raw: ["OOMKilled"] },
@@ -314,7 +314,7 @@ export const backendReasons = {
     types: ["Ready", "DisruptionTarget"],
     class: "transient",
     phases: ["Unknown"],
-    summary: "The node does not answer, so the state of the workload is not known.",
+    summary: "The node does not answer.",
     action: "Look at the node.",
     sources: [{ backend: "kubernetes", raw: ["NodeLost", "DeletionByTaintManager", "DeletionByPodGC"] }],
   },

@@ -28,7 +28,7 @@ export const sandboxTypes = {
   Bootstrapping: {
     polarity: "neutral",
     presence: "while-true",
-    summary: "The supervisor is preparing the sandbox and the workload has not been started.",
+    summary: "The supervisor prepares the sandbox; the workload has not started.",
   },
   Suspended: {
     polarity: "neutral",

@@ -101,7 +101,7 @@ export const gatewayReasons = {
     types: ["Ready"],
     class: "informational",
     phases: ["Stopping", "Stopped"],
-    summary: "The sandbox's lifetime is over and its workload was stopped.",
+    summary: "The sandbox's lifetime is over.",
     sources: [{ backend: "agent-sandbox", raw: ["SandboxExpired", "ClaimExpired"], versions: ">=0.2.1" }],
   },
   MainProcessCompleted: {
@@ -128,7 +128,7 @@ export const gatewayReasons = {
     phases: ["Error"],
     deprecatedIn: 1,
     replacedBy: "MainProcessFailed",
-    summary: "The main process ended, with whatever exit code.",
+    summary: "The main process ended.",
     action: "Read its output.",
   },
   MainProcessExitDraining: {
@@ -147,7 +147,7 @@ export const gatewayReasons = {
     types: ["Ready"],
     class: "transient",
     phases: ["Starting"],
-    summary: "The main process ended several times; the next restart waits longer.",
+    summary: "The main process ended again; the next restart waits longer.",
     action: "Read its output.",
   },
   SandboxRestarting: {
@@ -240,7 +240,7 @@ export const gatewayReasons = {
     types: ["Ready"],
     class: "transient",
     phases: ["Provisioning"],
-    summary: "The template or the warm pool that the claim names does not exist.",
+    summary: "The claim's template or warm pool does not exist.",
     action: "Create it, or correct the claim.",
     sources: [{ backend: "agent-sandbox", raw: ["TemplateNotFound", "WarmPoolNotFound"] }],
   },
@@ -267,7 +267,7 @@ export const gatewayReasons = {
     types: ["Ready", "ConfigurationReady", "DesiredConfigurationReady"],
     class: "transient",
     phases: ["Provisioning", "Starting"],
-    summary: "The configuration was rejected; a corrected one is awaited until the deadline.",
+    summary: "The configuration was rejected; a corrected one is awaited.",
     action: "Correct the configuration as the message says.",
   },
   ConfigurationAccepted: {
@@ -300,14 +300,14 @@ export const gatewayReasons = {
     types: ["Ready"],
     class: "waiting",
     phases: ["Provisioning", "Starting"],
-    summary: "Readiness came at or after the deadline; the timeout is about to be published.",
+    summary: "Readiness came after the deadline; the timeout follows.",
   },
   IsolationBackendMismatch: {
     types: ["Ready", "IsolationBackendMatched"],
     class: "terminal",
     phases: ["Error"],
     since: 2,
-    summary: "The gateway selects another isolation backend than the one that the sandbox is pinned to.",
+    summary: "The gateway selects another isolation backend than the sandbox is pinned to.",
     action: "Restore the gateway's selection, or create a new sandbox.",
   },
   IsolationBackendMatches: {
@@ -320,7 +320,7 @@ export const gatewayReasons = {
     types: ["Ready", "Bootstrapping"],
     class: "waiting",
     phases: ["Provisioning", "Starting"],
-    summary: "A bootstrap step failed in a way that may pass, and is tried again.",
+    summary: "A bootstrap step failed and is tried again.",
   },
   BootstrapSucceeded: {
     types: ["Ready", "Bootstrapping"],
@@ -331,7 +331,7 @@ export const gatewayReasons = {
     types: ["Ready", "Bootstrapping"],
     class: "terminal",
     phases: ["Error"],
-    summary: "A bootstrap step failed for a reason that does not pass, for instance a wrong certificate.",
+    summary: "A bootstrap step failed for good, for instance by a wrong certificate.",
     action: "Read the message.",
   },
   BootstrapExhausted: {

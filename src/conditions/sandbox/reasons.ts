@@ -103,6 +103,13 @@ const contract2 = [...contract1, "IsolationBackendMatches", "IsolationBackendMis
 export const ReasonV1 = /* @__PURE__ */ named(contract1);
 
 /**
+ * The reasons of contract 1, as a closed union.
+ *
+ * @public
+ */
+export type ReasonV1 = (typeof ReasonV1)[keyof typeof ReasonV1];
+
+/**
  * The reasons of contract 2, by name: those of contract 1, and what a reader has to ask for.
  *
  * @public
@@ -110,11 +117,18 @@ export const ReasonV1 = /* @__PURE__ */ named(contract1);
 export const ReasonV2 = /* @__PURE__ */ named(contract2);
 
 /**
+ * The reasons of contract 2, as a closed union.
+ *
+ * @public
+ */
+export type ReasonV2 = (typeof ReasonV2)[keyof typeof ReasonV2];
+
+/**
  * Every reason of the built-in catalog, as a closed union: for writers, and for exhaustive switches.
  *
  * @public
  */
-export type KnownReason = (typeof ReasonV2)[keyof typeof ReasonV2];
+export type KnownReason = ReasonV2;
 
 /**
  * A reason as readers meet it: a newer peer may send one that is not in the list, so it is any string, with the known

@@ -44,6 +44,10 @@ describe("sandboxReasons", () => {
     expect(catalog).toEqual(sandboxReasons);
   });
 
+  it("cannot be changed by one of its users", () => {
+    expect(Object.isFrozen(sandboxReasons.reasons.Starting.types)).toBe(true);
+  });
+
   it.each(Object.entries(words))("explains every word of %s", (backend, list) => {
     const own = ["drivers", "gateway", "derived"].includes(backend);
     const unexplained = list

@@ -1,3 +1,4 @@
+import { frozen } from "../catalog/frozen.js";
 import type { ReasonCatalog } from "../catalog/reason-catalog.js";
 import { backendReasons } from "./backend-reasons.js";
 import { sandboxTypes } from "./condition-types.js";
@@ -13,10 +14,10 @@ import type { KnownReason } from "./reasons.js";
  *
  * @public
  */
-export const sandboxReasons: ReasonCatalog<KnownReason> = {
+export const sandboxReasons: ReasonCatalog<KnownReason> = /* @__PURE__ */ frozen({
   name: "sandbox",
   contract: 2,
   types: sandboxTypes,
   reasons: { ...gatewayReasons, ...backendReasons },
   emits: sandboxEmissions,
-};
+});
