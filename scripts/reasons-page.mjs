@@ -44,7 +44,7 @@ function renderType(catalog, type, entry) {
     "",
     `${entry.summary} (${polarity[entry.polarity]}; ${presence[entry.presence]}.)`,
     "",
-    "| Reason | Class | Phases | Meaning | What to do | Published when |",
+    "| Reason | Class | Phases | Meaning | What to do | Published by |",
     "| --- | --- | --- | --- | --- | --- |",
     ...reasons.map(([name, reason]) => renderReason(catalog, type, name, reason)),
   ];
@@ -57,9 +57,9 @@ function renderReason(catalog, type, name, reason) {
     reason.deprecatedIn === undefined ? "" : `deprecated, use \`${reason.replacedBy}\``,
   ].filter(Boolean);
   const emissions = catalog.emits.filter((emission) => emission.reason === name && emission.type === type);
-  const when = emissions.map(({ operation, cause, generalReasons = [] }) => {
+  const operations = emissions.map(({ operation, generalReasons = [] }) => {
     const general = generalReasons.map((each) => `\`${each}\``).join(", ");
-    return `${operation}: ${cause}${general && ` (a case of ${general})`}`;
+    return `${operation}${general && ` (as a case of ${general})`}`;
   });
   const cells = [
     `\`${name}\`${marks.length > 0 ? ` (${marks.join("; ")})` : ""}`,
@@ -67,7 +67,7 @@ function renderReason(catalog, type, name, reason) {
     reason.phases?.join(", ") ?? "any",
     reason.summary,
     reason.action ?? "",
-    when.join("<br>"),
+    [...new Set(operations)].join(", "),
   ];
   return `| ${cells.map(escape).join(" | ")} |`;
 }

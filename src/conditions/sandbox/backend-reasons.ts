@@ -12,6 +12,16 @@ export const backendReasons = {
       { backend: "cloud-hypervisor", raw: ["Running"] },
     ],
   },
+  BackendError: {
+    types: ["Ready"],
+    class: "transient",
+    summary: "The backend reported an error without a known reason.",
+  },
+  BackendUnreachable: {
+    types: ["Ready"],
+    class: "transient",
+    summary: "The backend could not be reached.",
+  },
   BackendOperationFailed: {
     types: ["Ready"],
     class: "transient",
@@ -402,6 +412,13 @@ export const backendReasons = {
       { backend: "qemu", raw: ["watchdog"] },
       { backend: "libvirt", raw: ["3/6"] },
     ],
+  },
+  VmmExited: {
+    types: ["Ready"],
+    class: "terminal",
+    phases: ["Error"],
+    summary: "The virtual machine monitor ended with an error.",
+    action: "Read the monitor's log.",
   },
   VmmInternalError: {
     types: ["Ready"],

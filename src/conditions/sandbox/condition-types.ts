@@ -30,6 +30,11 @@ export const sandboxTypes = {
     presence: "while-true",
     summary: "The supervisor prepares the sandbox; the workload has not started.",
   },
+  Bootstrapped: {
+    polarity: "positive",
+    presence: "once-reached",
+    summary: "Every bootstrap step succeeded.",
+  },
   Suspended: {
     polarity: "neutral",
     presence: "once-reached",

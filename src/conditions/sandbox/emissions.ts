@@ -1,155 +1,163 @@
 import type { sandboxTypes } from "./condition-types.js";
 import type { KnownReason } from "./reasons.js";
 
-/** The reason on `Ready`, or one for each condition type that is written. */
-type Written = KnownReason | Partial<Record<keyof typeof sandboxTypes, KnownReason>>;
+type Written = Partial<Record<keyof typeof sandboxTypes, readonly KnownReason[]>>;
 
 /**
- * What is published where, by operation and by what was found. Changing a reason here changes what clients see:
+ * What is published where: by operation and condition type. What was found is named after its reason (`OutOfMemory`
+ * says `out-of-memory`); to publish another reason for the same finding, state that emission with its cause.
  * `slipway reasons check` compares these tables.
  */
-const written: Record<string, Record<string, Written>> = {
+const written: Record<string, Written> = {
   create: {
-    accepted: "Starting",
-    "resources-denied": "ResourceAdmissionDenied",
-    "claim-waiting": "ClaimPending",
-    "claim-source-missing": "ClaimSourceMissing",
-    "claim-invalid": "ClaimInvalid",
-    "vm-not-provisioned": "ProvisioningFailed",
-    "container-refused": "ContainerCreateFailed",
-    "token-not-written": "SandboxTokenWriteFailed",
-    "container-created": "ContainerCreated",
+    Ready: [
+      "Starting",
+      "ResourceAdmissionDenied",
+      "ClaimPending",
+      "ClaimSourceMissing",
+      "ClaimInvalid",
+      "ProvisioningFailed",
+      "ContainerCreateFailed",
+      "SandboxTokenWriteFailed",
+      "ContainerCreated",
+    ],
   },
   schedule: {
-    "no-node": { Ready: "Unschedulable", PodScheduled: "Unschedulable" },
-    "node-found": { PodScheduled: "Scheduled" },
-    unreadable: { PodScheduled: "ComputeStateUnknown" },
-    "node-refused": "AdmissionRejected",
+    Ready: ["Unschedulable", "AdmissionRejected"],
+    PodScheduled: ["Unschedulable", "Scheduled", "ComputeStateUnknown"],
   },
   prepare: {
-    "pull-failed": "ImagePullFailed",
-    "image-name-malformed": "ImageInvalid",
-    "deadline-expired": "ImagePreparationTimedOut",
-    "isolation-backend-mismatch": {
-      Ready: "IsolationBackendMismatch",
-      IsolationBackendMatched: "IsolationBackendMismatch",
-    },
+    Ready: [
+      "Preparation",
+      "ImagePullFailed",
+      "ImageInvalid",
+      "ImagePreparationTimedOut",
+      "IsolationBackendMismatch",
+    ],
+    IsolationBackendMatched: ["IsolationBackendMismatch"],
   },
   configure: {
-    waiting: {
-      Ready: "ConfigurationPending",
-      ConfigurationReady: "ConfigurationPending",
-      DesiredConfigurationReady: "ConfigurationPending",
-    },
-    rejected: {
-      Ready: "ConfigurationInvalid",
-      ConfigurationReady: "ConfigurationInvalid",
-      DesiredConfigurationReady: "ConfigurationInvalid",
-    },
-    accepted: {
-      ConfigurationReady: "ConfigurationAccepted",
-      DesiredConfigurationReady: "ConfigurationAccepted",
-    },
-    "deadline-expired": "ProvisioningTimedOut",
-    "ready-after-deadline": "ProvisioningDeadlineElapsed",
+    Ready: [
+      "Admission",
+      "ConfigurationPending",
+      "ConfigurationInvalid",
+      "ProvisioningTimedOut",
+      "ProvisioningDeadlineElapsed",
+    ],
+    ConfigurationReady: ["ConfigurationPending", "ConfigurationInvalid", "ConfigurationAccepted"],
+    DesiredConfigurationReady: ["ConfigurationPending", "ConfigurationInvalid", "ConfigurationAccepted"],
   },
   bootstrap: {
-    "attempt-failed": { Bootstrapping: "BootstrapRetrying" },
-    succeeded: { Bootstrapping: "BootstrapSucceeded" },
-    "permanent-failure": { Ready: "BootstrapFailed", Bootstrapping: "BootstrapFailed" },
-    "attempts-exhausted": { Ready: "BootstrapExhausted", Bootstrapping: "BootstrapExhausted" },
+    Bootstrapped: [
+      "BootstrapPending",
+      "BootstrapInProgress",
+      "BootstrapSucceeded",
+      "BootstrapCancelled",
+      "BootstrapFailed",
+      "BootstrapAttemptsExhausted",
+      "BootstrapDeadlineExceeded",
+    ],
+    Bootstrapping: ["BootstrapInProgress", "BootstrapSucceeded"],
+    Ready: ["BootstrapFailed", "BootstrapAttemptsExhausted", "BootstrapDeadlineExceeded"],
   },
   start: {
-    accepted: "Starting",
-    "driver-failed": "StartFailed",
-    "resource-missing": "BackendResourceMissing",
-    "container-not-started": "ContainerStartFailed",
-    "container-preparing": "ContainerStarting",
-    "container-config-invalid": "ContainerConfigInvalid",
-    "init-failed": "InitFailed",
-    "crash-loop": "CrashLoop",
-    "health-unknown": "HealthCheckStarting",
-    "workspace-refused": "WorkspaceValidationFailed",
-    "monitor-failed": "VmmStartFailed",
-    "no-session": "SupervisorNotConnected",
-    "dependencies-missing": "DependenciesNotReady",
+    Ready: [
+      "Starting",
+      "StartFailed",
+      "BackendResourceMissing",
+      "ContainerStartFailed",
+      "ContainerStarting",
+      "ContainerConfigInvalid",
+      "InitFailed",
+      "CrashLoop",
+      "HealthCheckStarting",
+      "WorkspaceValidationFailed",
+      "VmmStartFailed",
+      "SupervisorNotConnected",
+      "DependenciesNotReady",
+    ],
   },
   restart: {
-    "main-process-ended": "MainProcessExitDraining",
-    scheduled: "MainProcessRestartScheduled",
-    "backing-off": "MainProcessRestartBackoff",
-    accepted: "SandboxRestarting",
-    "driver-failed": "SandboxRestartFailed",
-    "gateway-restarted": "Resumed",
-    "engine-restarting": "ContainerRestarting",
-    "engine-restarted": "ContainerRuntimeRestart",
-    "isolation-backend-mismatch": {
-      Ready: "IsolationBackendMismatch",
-      IsolationBackendMatched: "IsolationBackendMismatch",
-    },
-    "isolation-backend-match": { IsolationBackendMatched: "IsolationBackendMatches" },
+    Ready: [
+      "MainProcessExitDraining",
+      "MainProcessRestartScheduled",
+      "MainProcessRestartBackoff",
+      "SandboxRestarting",
+      "SandboxRestartFailed",
+      "Resumed",
+      "ContainerRestarting",
+      "ContainerRuntimeRestart",
+      "IsolationBackendMismatch",
+    ],
+    IsolationBackendMatched: ["IsolationBackendMismatch", "IsolationBackendMatches"],
   },
   run: {
-    "session-connected": "DependenciesReady",
-    "session-lost": "DependenciesNotReady",
-    "backend-running": "BackendReady",
-    "container-running": "ContainerRunning",
-    "health-passed": "HealthCheckPassed",
-    "health-failed": "HealthCheckFailed",
-    "exit-zero": { Ready: "MainProcessCompleted", Finished: "MainProcessCompleted" },
-    "exit-nonzero": { Ready: "MainProcessFailed", Finished: "MainProcessFailed" },
-    "exit-unreported": "MainProcessExited",
-    "container-ended": "ContainerExited",
-    "process-ended": "ProcessExited",
-    signal: "Killed",
-    "memory-exceeded": "OutOfMemory",
-    evicted: { Ready: "Evicted", DisruptionTarget: "Evicted" },
-    preempted: { Ready: "Preempted", DisruptionTarget: "Preempted" },
-    "node-shut-down": { Ready: "NodeShutdown", DisruptionTarget: "NodeShutdown" },
-    "node-lost": { Ready: "NodeLost", DisruptionTarget: "NodeLost" },
-    "pod-deadline": "DeadlineExceeded",
-    "disk-error": "GuestIOError",
-    "guest-panic": "GuestPanicked",
-    watchdog: "WatchdogFired",
-    "monitor-failed": "VmmInternalError",
-    "resource-missing": "ComputeResourceMissing",
-    "backend-empty": "BackendEmpty",
-    "lifetime-over": "Expired",
-    paused: "ContainerPaused",
-    "not-suspended": { Suspended: "NotSuspended" },
+    Ready: [
+      "DependenciesReady",
+      "DependenciesNotReady",
+      "BackendReady",
+      "ContainerRunning",
+      "HealthCheckPassed",
+      "HealthCheckFailed",
+      "MainProcessCompleted",
+      "MainProcessFailed",
+      "MainProcessExited",
+      "ContainerExited",
+      "ProcessExited",
+      "Killed",
+      "OutOfMemory",
+      "Evicted",
+      "Preempted",
+      "NodeShutdown",
+      "NodeLost",
+      "DeadlineExceeded",
+      "GuestIOError",
+      "GuestPanicked",
+      "WatchdogFired",
+      "VmmInternalError",
+      "ComputeResourceMissing",
+      "BackendEmpty",
+      "Expired",
+      "ContainerPaused",
+      "VmmExited",
+    ],
+    Finished: ["MainProcessCompleted", "MainProcessFailed"],
+    DisruptionTarget: ["Evicted", "Preempted", "NodeShutdown", "NodeLost"],
+    Suspended: ["NotSuspended"],
   },
   observe: {
-    "controller-failed": "ReconcilerError",
-    unreadable: { Ready: "ComputeStateUnknown", Suspended: "ComputeStateUnknown" },
-    "inspect-failed": "InspectFailed",
-    "launcher-unreadable": "ProcessPollFailed",
-    "operation-failed": "BackendOperationFailed",
-    "foreign-owner": { Ready: "OwnershipConflict", Suspended: "OwnershipConflict" },
+    Ready: [
+      "ReconcilerError",
+      "ComputeStateUnknown",
+      "InspectFailed",
+      "ProcessPollFailed",
+      "BackendOperationFailed",
+      "OwnershipConflict",
+      "BackendError",
+      "BackendUnreachable",
+    ],
+    Suspended: ["ComputeStateUnknown", "OwnershipConflict"],
   },
   stop: {
-    accepted: { Ready: "Stopping", Suspended: "Stopping" },
-    done: "Stopped",
-    suspended: { Ready: "Suspended", Suspended: "Suspended" },
-    "container-stopped": "ContainerStopped",
-    "vm-stopped": { Stopped: "ComputeStopped" },
+    Ready: ["Stopping", "Stopped", "Suspended", "ContainerStopped"],
+    Suspended: ["Stopping", "Suspended"],
+    Stopped: ["ComputeStopped"],
   },
   delete: {
-    accepted: "Deleting",
-    "container-removing": "ContainerRemoving",
-    "container-dead": "ContainerDead",
-    "driver-failed": "RemovalFailed",
+    Ready: ["Deleting", "ContainerRemoving", "ContainerDead", "RemovalFailed"],
   },
 };
 
-/** What a reason is a case of, by reason and operation: the same finding after a restart was no timeout. */
+/** What a reason is a case of, by operation and reason: the same finding after a restart was no timeout. */
 const generalReasons: Partial<Record<string, readonly KnownReason[]>> = {
-  "IsolationBackendMismatch Ready prepare": ["ImagePreparationTimedOut"],
+  "prepare Ready IsolationBackendMismatch": ["ImagePreparationTimedOut"],
 };
 
-export const sandboxEmissions = Object.entries(written).flatMap(([operation, findings]) =>
-  Object.entries(findings).flatMap(([cause, reasons]) =>
-    Object.entries(typeof reasons === "string" ? { Ready: reasons } : reasons).map(([type, reason]) => {
-      const general = generalReasons[`${reason} ${type} ${operation}`];
+export const sandboxEmissions = Object.entries(written).flatMap(([operation, types]) =>
+  Object.entries(types).flatMap(([type, reasons]) =>
+    reasons.map((reason) => {
+      const cause = reason.replace(/\B[A-Z]/g, "-$&").toLowerCase();
+      const general = generalReasons[`${operation} ${type} ${reason}`];
       return { operation, cause, type, reason, ...(general && { generalReasons: general }) };
     }),
   ),

@@ -316,29 +316,57 @@ export const gatewayReasons = {
     since: 2,
     summary: "The gateway selects the isolation backend that the sandbox is pinned to.",
   },
-  BootstrapRetrying: {
-    types: ["Ready", "Bootstrapping"],
+  Preparation: {
+    types: ["Ready"],
     class: "waiting",
     phases: ["Provisioning", "Starting"],
-    summary: "A bootstrap step failed and is tried again.",
+    summary: "The images are being prepared.",
+  },
+  Admission: {
+    types: ["Ready"],
+    class: "waiting",
+    phases: ["Provisioning", "Starting"],
+    summary: "The configuration is being admitted.",
+  },
+  BootstrapPending: {
+    types: ["Bootstrapped"],
+    class: "waiting",
+    summary: "The bootstrap has not started.",
+  },
+  BootstrapInProgress: {
+    types: ["Bootstrapped", "Bootstrapping"],
+    class: "waiting",
+    summary: "A bootstrap step runs, or is tried again.",
   },
   BootstrapSucceeded: {
-    types: ["Ready", "Bootstrapping"],
+    types: ["Bootstrapped", "Bootstrapping"],
     class: "informational",
     summary: "Every bootstrap step succeeded.",
   },
+  BootstrapCancelled: {
+    types: ["Bootstrapped"],
+    class: "informational",
+    summary: "The bootstrap was cancelled.",
+  },
   BootstrapFailed: {
-    types: ["Ready", "Bootstrapping"],
+    types: ["Ready", "Bootstrapped"],
     class: "terminal",
     phases: ["Error"],
     summary: "A bootstrap step failed for good, for instance by a wrong certificate.",
     action: "Read the message.",
   },
-  BootstrapExhausted: {
-    types: ["Ready", "Bootstrapping"],
+  BootstrapAttemptsExhausted: {
+    types: ["Ready", "Bootstrapped"],
     class: "terminal",
     phases: ["Error"],
-    summary: "A bootstrap step was tried as often, or as long, as allowed.",
+    summary: "A bootstrap step was tried as often as allowed.",
+    action: "Read the message.",
+  },
+  BootstrapDeadlineExceeded: {
+    types: ["Ready", "Bootstrapped"],
+    class: "terminal",
+    phases: ["Error"],
+    summary: "The bootstrap took longer than allowed.",
     action: "Read the message.",
   },
 } as const;

@@ -72,6 +72,32 @@ describe("sandboxReasons", () => {
     expect(Object.isFrozen(ReasonV1) && Object.isFrozen(ReasonV2)).toBe(true);
   });
 
+  it("has a reason for every condition type", () => {
+    const used = new Set(Object.values(sandboxReasons.reasons).flatMap(({ types }) => types));
+    expect(Object.keys(sandboxReasons.types).filter((type) => !used.has(type))).toEqual([]);
+  });
+
+  it("states a general reason for a mismatch at the preparation deadline and for none of the restart scan", () => {
+    const mismatches = sandboxReasons.emits.filter(
+      ({ reason, type }) => reason === "IsolationBackendMismatch" && type === "Ready",
+    );
+    expect(mismatches).toEqual([
+      {
+        operation: "prepare",
+        cause: "isolation-backend-mismatch",
+        type: "Ready",
+        reason: "IsolationBackendMismatch",
+        generalReasons: ["ImagePreparationTimedOut"],
+      },
+      {
+        operation: "restart",
+        cause: "isolation-backend-mismatch",
+        type: "Ready",
+        reason: "IsolationBackendMismatch",
+      },
+    ]);
+  });
+
   it("says where each reason is published, and on each of its types only if at all", () => {
     const published = new Set(sandboxReasons.emits.map(({ reason }) => reason));
     expect(Object.keys(sandboxReasons.reasons).filter((reason) => !published.has(reason))).toEqual([]);
