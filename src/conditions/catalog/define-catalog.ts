@@ -80,7 +80,7 @@ export function defineReasonCatalog<
   const { name, contract, types, reasons, emits = [], retired } = definition;
   const catalog = { name, contract, types, reasons, emits, ...(retired && { retired }) };
   checkCatalog(catalog);
-  return frozen(catalog);
+  return frozen(structuredClone(catalog));
 }
 
 /**
@@ -163,5 +163,5 @@ export function extendCatalog<
     retired: { ...base.retired, ...retired },
   };
   checkCatalog(catalog);
-  return frozen(catalog);
+  return frozen(structuredClone(catalog));
 }
