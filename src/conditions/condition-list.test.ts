@@ -89,6 +89,12 @@ describe("setCondition", () => {
     });
   });
 
+  it("tells an empty list from an empty object in a field that it does not know", () => {
+    const list = [{ ...condition(), details: [] }];
+    expect(setCondition(list, { ...starting, details: {} } as never, later)).not.toBe(list);
+    expect(setCondition(list, { ...starting, details: [] } as never, later)).toBe(list);
+  });
+
   it("reduces twins to one, keeping the time of the one that speaks", () => {
     const stale = condition({
       status: "True",

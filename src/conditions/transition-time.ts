@@ -64,5 +64,5 @@ function isInstant(at: number): boolean {
 }
 
 function render(at: number): string {
-  return `${new Date(Math.floor(at / 1000) * 1000).toISOString().slice(0, 19)}Z`;
+  return `${new Date(at).toISOString().slice(0, 19)}Z`;
 }

@@ -44,6 +44,6 @@ function render(verdict: Verdict, failed: boolean, options: ReasonsOptions): str
       `${count}, announced by a new contract. A reader that does not ask gets contract 1: see that it still holds.`,
     );
   } else lines.push(`${count}.`);
-  lines.push(`Record what is intended with: slipway reasons lock`);
+  if (breaking.length === 0 || !failed) lines.push("Record what is intended with: slipway reasons lock");
   return lines.join("\n");
 }

@@ -356,6 +356,42 @@ describe("compareCatalogs, kind by kind", () => {
       { ...base, contract: 2, emits: [...base.emits, { ...base.emits[0], reason: "B", since: 2 }] },
       "additive emission-added",
     ],
+    [
+      "a general reason no longer stated",
+      { ...base, emits: [{ ...base.emits[0], reason: "B", generalReasons: ["A"] }] },
+      { ...base, emits: [{ ...base.emits[0], reason: "B" }] },
+      "breaking emission-match",
+    ],
+    [
+      "a known name that nothing showed, on a condition beside",
+      {
+        ...base,
+        types: { Ready: type, Other: type },
+        reasons: { A: { ...A, types: ["Ready", "Other"] }, B },
+        emits: [{ ...base.emits[0], reason: "B", generalReasons: ["A"] }],
+      },
+      {
+        ...base,
+        types: { Ready: type, Other: type },
+        reasons: { A: { ...A, types: ["Ready", "Other"] }, B },
+        emits: [
+          { ...base.emits[0], reason: "B", generalReasons: ["A"] },
+          { ...base.emits[0], type: "Other" },
+        ],
+      },
+      "breaking emission-added",
+    ],
+    [
+      "a new name on a condition beside",
+      { ...base, types: { Ready: type, Other: type } },
+      {
+        ...base,
+        types: { Ready: type, Other: type },
+        reasons: { A, B, C: { ...entry, types: ["Other"] } },
+        emits: [...base.emits, { ...base.emits[0], type: "Other", reason: "C" }],
+      },
+      "additive emission-added",
+    ],
   ])("judges %s", (_name, before, after, expected) => {
     const found = compareCatalogs(defineReasonCatalog(before as never), defineReasonCatalog(after as never));
     const judged = found.map(({ level, kind }) => `${level} ${kind}`);
