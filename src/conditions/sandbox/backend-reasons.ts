@@ -116,7 +116,7 @@ export const backendReasons = {
     class: "transient",
     phases: ["Provisioning", "Starting", "Error"],
     summary: "The container could not be started.",
-    action: "Read the message.",
+    action: "Read the message: command, mounts and runtime are the usual causes.",
     sources: [
       {
         backend: "kubernetes",
@@ -170,7 +170,7 @@ export const backendReasons = {
     class: "terminal",
     phases: ["Stopped", "Completed", "Error"],
     summary: "The container ended; the exit code is not known yet.",
-    action: "Read its output.",
+    action: "Read its output, then start it again.",
     sources: [
       { backend: "docker", raw: ["exited"] },
       { backend: "podman", raw: ["exited"] },
@@ -268,7 +268,7 @@ export const backendReasons = {
     class: "terminal",
     phases: ["Error"],
     summary: "The workload's process ended with an error.",
-    action: "Read its output.",
+    action: "Read its output, then start it again.",
     sources: [
       { backend: "kubernetes", raw: ["Error", "ContainerStatusUnknown", "Unknown"] },
       { backend: "libvirt", raw: ["5/3", "6"] },
@@ -279,7 +279,7 @@ export const backendReasons = {
     class: "terminal",
     phases: ["Error"],
     summary: "The workload was ended by a signal from outside.",
-    action: "Find who sent it.",
+    action: "Find who sent it, then start it again.",
     sources: [{ backend: "qemu", raw: ["host-qmp-quit", "host-qmp-system-reset", "host-signal", "host-ui"] }],
   },
   OutOfMemory: {
@@ -298,7 +298,7 @@ export const backendReasons = {
     class: "terminal",
     phases: ["Error"],
     summary: "The node evicted the pod.",
-    action: "Look at the node.",
+    action: "Look at the node's pressure, then start it again.",
     sources: [{ backend: "kubernetes", raw: ["Evicted", "EvictionByEvictionAPI", "TerminationByKubelet"] }],
   },
   Preempted: {
@@ -341,7 +341,7 @@ export const backendReasons = {
     class: "terminal",
     phases: ["Error"],
     summary: "The node refused the pod.",
-    action: "Look at the node.",
+    action: "Look at the node's capacity and labels, then start it again.",
     sources: [
       {
         backend: "kubernetes",
@@ -396,7 +396,7 @@ export const backendReasons = {
     class: "terminal",
     phases: ["Error"],
     summary: "The guest's kernel panicked.",
-    action: "Read the console.",
+    action: "Read the console, then start it again.",
     sources: [
       { backend: "qemu", raw: ["guest-panicked", "guest-panic"] },
       { backend: "libvirt", raw: ["3/10"] },
@@ -407,7 +407,7 @@ export const backendReasons = {
     class: "terminal",
     phases: ["Error"],
     summary: "The guest's watchdog fired.",
-    action: "Read the console.",
+    action: "Read the console, then start it again.",
     sources: [
       { backend: "qemu", raw: ["watchdog"] },
       { backend: "libvirt", raw: ["3/6"] },
@@ -418,14 +418,14 @@ export const backendReasons = {
     class: "terminal",
     phases: ["Error"],
     summary: "The virtual machine monitor ended with an error.",
-    action: "Read the monitor's log.",
+    action: "Read the monitor's log, then start it again.",
   },
   VmmInternalError: {
     types: ["Ready"],
     class: "terminal",
     phases: ["Error"],
     summary: "The virtual machine monitor failed inside.",
-    action: "Read the monitor's log.",
+    action: "Read the monitor's log, then start it again.",
     sources: [{ backend: "qemu", raw: ["internal-error", "host-error"] }],
   },
   VmmStartFailed: {
@@ -433,7 +433,7 @@ export const backendReasons = {
     class: "terminal",
     phases: ["Error"],
     summary: "The virtual machine monitor could not start the guest.",
-    action: "Read the monitor's log.",
+    action: "Read the monitor's log, then start it again.",
     sources: [{ backend: "libvirt", raw: ["5/6"] }],
   },
 } as const;

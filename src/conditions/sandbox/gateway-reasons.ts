@@ -119,7 +119,7 @@ export const gatewayReasons = {
     class: "terminal",
     phases: ["Error"],
     summary: "The main process ended with an exit code other than 0.",
-    action: "Read its output.",
+    action: "Read its output, then start it again.",
     sources: [{ backend: "agent-sandbox", raw: ["PodFailed"], versions: ">=0.4" }],
   },
   MainProcessExited: {
@@ -129,7 +129,7 @@ export const gatewayReasons = {
     deprecatedIn: 1,
     replacedBy: "MainProcessFailed",
     summary: "The main process ended.",
-    action: "Read its output.",
+    action: "Read its output, then start it again.",
   },
   MainProcessExitDraining: {
     types: ["Ready"],
@@ -168,7 +168,7 @@ export const gatewayReasons = {
     class: "terminal",
     phases: ["Error"],
     summary: "The driver refused or failed to start the sandbox.",
-    action: "Read the message.",
+    action: "Read the message, then start it again.",
   },
   BackendResourceMissing: {
     types: ["Ready"],
@@ -182,7 +182,7 @@ export const gatewayReasons = {
     class: "terminal",
     phases: ["Error"],
     summary: "The sandbox's compute vanished from the backend without a delete.",
-    action: "Find who removed it.",
+    action: "Find who removed it, then start it again.",
   },
   ComputeStateUnknown: {
     types: ["Ready", "Suspended", "PodScheduled"],
@@ -294,7 +294,7 @@ export const gatewayReasons = {
     class: "terminal",
     phases: ["Error"],
     summary: "The configuration was not admitted in time.",
-    action: "Correct the configuration as the message says.",
+    action: "Correct the configuration as the message says, then start it again.",
   },
   ProvisioningDeadlineElapsed: {
     types: ["Ready"],
@@ -353,20 +353,20 @@ export const gatewayReasons = {
     class: "terminal",
     phases: ["Error"],
     summary: "A bootstrap step failed for good, for instance by a wrong certificate.",
-    action: "Read the message.",
+    action: "Remove the cause that the message names, then start it again.",
   },
   BootstrapAttemptsExhausted: {
     types: ["Ready", "Bootstrapped"],
     class: "terminal",
     phases: ["Error"],
     summary: "A bootstrap step was tried as often as allowed.",
-    action: "Read the message.",
+    action: "Look at the last error, then start it again.",
   },
   BootstrapDeadlineExceeded: {
     types: ["Ready", "Bootstrapped"],
     class: "terminal",
     phases: ["Error"],
     summary: "The bootstrap took longer than allowed.",
-    action: "Read the message.",
+    action: "Look at the last error, then start it again.",
   },
 } as const;
