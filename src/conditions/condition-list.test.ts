@@ -1,83 +1,235 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Condition, ConditionUpdate } from "./condition.js";
-import { conditionIsTrue, getCondition, removeCondition, setCondition } from "./condition-list.js";
-import { transitionTime } from "./transition-time.js";
+import {
+  type Condition,
+  type ConditionUpdate,
+  conditionIsTrue,
+  getCondition,
+  removeCondition,
+  setCondition,
+  validateCondition,
+} from "./index.js";
 
+// The same cases in every run: a test that fails sometimes teaches nobody.
+fc.configureGlobal({ seed: 20_260_101 });
+
+const at = Date.UTC(2026, 0, 1, 12, 0, 0, 700);
+const time = "2026-01-01T12:00:00Z";
+const later = at + 60_000;
 const starting: ConditionUpdate = { type: "Ready", status: "False", reason: "Starting", message: "" };
-const at = (seconds: number): number => Date.UTC(2027, 0, 15, 8, 0, seconds, 999);
+
+function condition(fields: Partial<Condition> = {}): Condition {
+  return {
+    type: "Ready",
+    status: "False",
+    reason: "Starting",
+    message: "",
+    lastTransitionTime: time,
+    ...fields,
+  };
+}
 
 describe("setCondition", () => {
-  const list = setCondition([], starting, at(1));
-
-  it("stamps whole seconds", () => {
-    expect(list).toEqual([{ ...starting, lastTransitionTime: "2027-01-15T08:00:01Z" }]);
+  it("appends a type it has not seen, with the time in whole seconds", () => {
+    expect(setCondition([], starting, at)).toEqual([condition()]);
   });
 
-  it("returns the same list when nothing changed", () => {
-    expect(setCondition(list, { ...starting }, at(50))).toBe(list);
-    expect(setCondition(list, { ...starting, generalReasons: [] }, at(50))).toBe(list);
-  });
-
-  it("moves the time with the status and with nothing else", () => {
-    const other = setCondition(
+  it("returns the very same array when nothing changed", () => {
+    const list = setCondition([], { ...starting, observedGeneration: 2, generalReasons: ["A"] }, at);
+    expect(setCondition(list, { ...starting, observedGeneration: 2, generalReasons: ["A"] }, later)).toBe(
       list,
-      { ...starting, reason: "Pulling", message: "m", observedGeneration: 2 },
-      at(9),
     );
-    expect(other).toEqual([
-      {
-        ...starting,
-        reason: "Pulling",
-        message: "m",
-        observedGeneration: 2,
-        lastTransitionTime: "2027-01-15T08:00:01Z",
-      },
-    ]);
-    expect(setCondition(other, { ...starting, status: "True" }, at(9))[0]?.lastTransitionTime).toBe(
-      "2027-01-15T08:00:09Z",
-    );
-    const own = { ...starting, status: "True" as const, lastTransitionTime: "2026-01-01T00:00:00Z" };
-    expect(setCondition(other, own, at(9))[0]?.lastTransitionTime).toBe("2026-01-01T00:00:00Z");
+    expect(setCondition([condition()], { ...starting, generalReasons: [] }, later)).toHaveLength(1);
   });
 
-  it.each([
-    { cause: { reason: "IsolationBackendMismatch", message: "" } },
-    { generalReasons: ["ImagePreparationTimedOut"] },
-    { observedGeneration: 3 },
-    { message: "other" },
-  ])("sees a change of %o", (change) => {
-    expect(setCondition(list, { ...starting, ...change }, at(9))).not.toBe(list);
+  it("takes an absent optional field, an empty list and null for the same", () => {
+    const list = [condition({ cause: null as never, observedGeneration: null as never })];
+    expect(setCondition(list, { ...starting, generalReasons: [] }, later)).toBe(list);
   });
 
-  it("keeps the other conditions and their order", () => {
-    const two = setCondition(list, { ...starting, type: "Suspended" }, at(2));
-    expect(
-      setCondition(two, { ...starting, status: "True" }, at(3)).map((condition) => condition.type),
-    ).toEqual(["Ready", "Suspended"]);
+  it("moves the time when the status changes and only then", () => {
+    const list = setCondition([], starting, at);
+    const reworded = setCondition(list, { ...starting, reason: "Resumed", message: "again" }, later);
+    expect(getCondition(reworded, "Ready")).toMatchObject({ reason: "Resumed", lastTransitionTime: time });
+    const ready = setCondition(reworded, { ...starting, status: "True", reason: "DependenciesReady" }, later);
+    expect(getCondition(ready, "Ready")?.lastTransitionTime).toBe("2026-01-01T12:01:00Z");
+  });
+
+  it("stamps a new generation without moving the time", () => {
+    const list = setCondition([], { ...starting, observedGeneration: 1 }, at);
+    const next = setCondition(list, { ...starting, observedGeneration: 2 }, later);
+    expect(next).not.toBe(list);
+    expect(next[0]).toMatchObject({ observedGeneration: 2, lastTransitionTime: time });
+  });
+
+  it("uses the writer's own time where the status changed, in UTC and whole seconds", () => {
+    const own = { ...starting, lastTransitionTime: "2026-01-01T13:30:00.999+02:00" };
+    expect(setCondition([], own, at)[0]?.lastTransitionTime).toBe("2026-01-01T11:30:00Z");
+    const unreadable = { ...starting, lastTransitionTime: "yesterday" };
+    expect(setCondition([], unreadable, at)[0]?.lastTransitionTime).toBe(time);
+  });
+
+  it("replaces a stored time that is none with the next change, and not before", () => {
+    const list = [condition({ lastTransitionTime: "" })];
+    expect(setCondition(list, starting, at)).toBe(list);
+    expect(setCondition(list, { ...starting, reason: "Resumed" }, at)[0]?.lastTransitionTime).toBe(time);
+  });
+
+  it("drops what the writer no longer states, and keeps what a newer peer added", () => {
+    const stored = { ...condition({ cause: { reason: "X", message: "" } }), severity: "Info" };
+    const [next] = setCondition([stored], { ...starting, reason: "Resumed" }, later);
+    expect(next).toEqual({ ...condition({ reason: "Resumed" }), severity: "Info" });
+    const same = [{ ...condition(), severity: "Info", nested: { a: [1] } }];
+    expect(setCondition(same, starting, later)).toBe(same);
+    expect(setCondition(same, { ...starting, severity: "Info", nested: { a: [1] } } as never, later)).toBe(
+      same,
+    );
+    expect(setCondition(same, { ...starting, severity: "Error" } as never, later)[0]).toMatchObject({
+      severity: "Error",
+    });
+  });
+
+  it("tells an empty list from an empty object in a field that it does not know", () => {
+    const list = [{ ...condition(), details: [] }];
+    expect(setCondition(list, { ...starting, details: {} } as never, later)).not.toBe(list);
+    expect(setCondition(list, { ...starting, details: [] } as never, later)).toBe(list);
+  });
+
+  it("reduces twins to one, keeping the time of the one that speaks", () => {
+    const stale = condition({
+      status: "True",
+      observedGeneration: 1,
+      lastTransitionTime: "2026-01-01T11:00:00Z",
+    });
+    const speaking = condition({ observedGeneration: 2 });
+    for (const list of [
+      [stale, speaking],
+      [speaking, stale],
+    ]) {
+      const next = setCondition(list, { ...starting, observedGeneration: 2 }, later);
+      expect(next).toEqual([speaking]);
+      expect(setCondition(next, { ...starting, observedGeneration: 2 }, later)).toBe(next);
+    }
+  });
+
+  it("makes foreign strings acceptable to Kubernetes and stays a no-op when they are stated again", () => {
+    const foreign: ConditionUpdate = {
+      type: "my type!",
+      status: "true" as never,
+      reason: "OOM killed!",
+      message: "x".repeat(40_000),
+      cause: { reason: "exit 137", message: "" },
+      generalReasons: ["no-hyphen"],
+    };
+    const list = setCondition([], foreign, at);
+    expect(list[0]).toMatchObject({
+      type: "my-type",
+      status: "True",
+      reason: "OOM_killed",
+      cause: { reason: "exit_137" },
+      generalReasons: ["no_hyphen"],
+    });
+    expect(validateCondition(list[0])).toEqual([]);
+    expect(setCondition(list, foreign, later)).toBe(list);
+  });
+
+  it("refuses a type that no name can be made of, and a time that is no instant", () => {
+    expect(() => setCondition([], { ...starting, type: "!!" }, at)).toThrow(
+      expect.objectContaining({ code: "INVALID_CONDITION", field: "type" }),
+    );
+    for (const now of [NaN, Infinity, 1e18]) {
+      expect(() => setCondition([], starting, now)).toThrow(
+        expect.objectContaining({ code: "INVALID_INSTANT" }),
+      );
+    }
+  });
+
+  it("is idempotent, independent of the order over types, and always acceptable to Kubernetes", () => {
+    const update = fc.record({
+      type: fc.constantFrom("Ready", "Suspended", "Finished"),
+      status: fc.constantFrom("True" as const, "False" as const, "Unknown" as const),
+      reason: fc.string({ unit: "binary" }),
+      message: fc.string(),
+    });
+    fc.assert(
+      fc.property(
+        fc.uniqueArray(update, { selector: ({ type }) => type }),
+        fc.integer({ min: 0, max: 2e12 }),
+        (updates, now) => {
+          const build = (order: ConditionUpdate[]) =>
+            order.reduce((list: readonly Condition[], next) => setCondition(list, next, now), []);
+          const list = build(updates);
+          const byType = (a: Condition, b: Condition) => (a.type < b.type ? -1 : 1);
+          expect([...build([...updates].reverse())].sort(byType)).toEqual([...list].sort(byType));
+          for (const next of updates) expect(setCondition(list, next, now + 1)).toBe(list);
+          expect(list.flatMap(validateCondition)).toEqual([]);
+        },
+      ),
+    );
   });
 });
 
-describe("reading and removing", () => {
-  const list: readonly Condition[] = [{ ...starting, lastTransitionTime: transitionTime(0) }];
-
-  it("reads an absent condition as not true", () => {
-    expect(getCondition(list, "Ready")).toBe(list[0]);
-    expect(getCondition(list, "Suspended")).toBe(undefined);
-    expect(conditionIsTrue(list, "Ready")).toBe(false);
-    expect(conditionIsTrue(list, "Suspended")).toBe(false);
-    expect(conditionIsTrue([{ ...list[0]!, status: "True" }], "Ready")).toBe(true);
+describe("getCondition", () => {
+  it("reads an absent condition as Unknown, so it is not true", () => {
+    expect(getCondition([], "Ready")).toBeUndefined();
+    expect(conditionIsTrue([], "Ready")).toBe(false);
   });
 
-  it("removes by type, and returns the same list when there is nothing to remove", () => {
-    expect(removeCondition(list, "Ready")).toEqual([]);
-    expect(removeCondition(list, "Suspended")).toBe(list);
+  it("prefers the exact spelling and falls back to another letter case", () => {
+    const list = [condition({ type: "READY", status: "True" })];
+    expect(conditionIsTrue(list, "Ready")).toBe(true);
+    expect(conditionIsTrue([...list, condition()], "Ready")).toBe(false);
+  });
+
+  it("resolves twins by generation, then time, never by position", () => {
+    const field = fc.record({
+      status: fc.constantFrom("True" as const, "False" as const, "Unknown" as const),
+      reason: fc.constantFrom("A", "B", "C"),
+      observedGeneration: fc.option(fc.integer({ min: 0, max: 2 }), { nil: undefined }),
+      lastTransitionTime: fc.constantFrom(
+        "",
+        "2026-01-01T00:00:00Z",
+        "2026-01-01T01:00:00+02:00",
+        "yesterday",
+      ),
+    });
+    const twins = fc.array(field.map(condition), { minLength: 1, maxLength: 5 });
+    fc.assert(
+      fc.property(twins, fc.infiniteStream(fc.nat()), (list, random) => {
+        const shuffled = list
+          .map((value) => ({ value, key: random.next().value as number }))
+          .sort((a, b) => a.key - b.key);
+        const speaking = getCondition(list, "Ready");
+        expect(
+          getCondition(
+            shuffled.map(({ value }) => value),
+            "Ready",
+          ),
+        ).toEqual(speaking);
+        const generations = list.map((twin) => twin.observedGeneration ?? -1);
+        expect(speaking?.observedGeneration ?? -1).toBe(Math.max(...generations));
+      }),
+    );
+  });
+
+  it("lets the cautious one of two equal claims speak", () => {
+    const [yes, no] = [condition({ status: "True" }), condition({ status: "False" })];
+    expect(getCondition([yes, no], "Ready")?.status).toBe("False");
+    expect(getCondition([no, yes], "Ready")?.status).toBe("False");
+  });
+
+  it("takes the later instant, whatever its offset", () => {
+    const early = condition({ reason: "Early", lastTransitionTime: "2026-01-01T01:00:00+02:00" });
+    const late = condition({ reason: "Late", lastTransitionTime: "2026-01-01T00:00:00Z" });
+    expect(getCondition([late, early], "Ready")?.reason).toBe("Late");
+    expect(getCondition([early, late], "Ready")?.reason).toBe("Late");
   });
 });
 
-describe("transitionTime", () => {
-  it("holds instants beyond the four-digit years at their end", () => {
-    expect(transitionTime(Number.MAX_SAFE_INTEGER)).toBe("9999-12-31T23:59:59Z");
-    expect(transitionTime(-1)).toBe("1969-12-31T23:59:59Z");
-    expect(transitionTime(Number.MIN_SAFE_INTEGER)).toBe("0000-01-01T00:00:00Z");
+describe("removeCondition", () => {
+  it("removes every twin, and returns the very same array when there was none", () => {
+    const list = [condition(), condition({ type: "Suspended" }), condition()];
+    expect(removeCondition(list, "Ready")).toEqual([condition({ type: "Suspended" })]);
+    expect(removeCondition(list, "Finished")).toBe(list);
   });
 });

@@ -1,13 +1,20 @@
-import type { Condition, ConditionUpdate } from "./condition.js";
-import { transitionTime } from "./transition-time.js";
+import { SlipwayError } from "../errors.js";
+import { type Condition, type ConditionUpdate, isConditionField } from "./condition.js";
+import { getExact, speakerIndex } from "./condition-order.js";
+import { sanitizeUpdate } from "./condition-shape.js";
+import { restates } from "./same-value.js";
+import { instantOf, readTime, transitionTime } from "./transition-time.js";
 
 /**
  * The condition of a type, or `undefined`.
  *
+ * Where a list holds a type twice, the greater generation speaks, then the later time; never the position. A type in
+ * another letter case is found only when the exact one is absent.
+ *
  * @public
  */
 export function getCondition(list: readonly Condition[], type: string): Condition | undefined {
-  return list.find((condition) => condition.type === type);
+  return getExact(list, type) ?? list[speakerIndex(list.map(folded), type.toLowerCase())];
 }
 
 /**
@@ -22,10 +29,14 @@ export function conditionIsTrue(list: readonly Condition[], type: string): boole
 /**
  * The list with one condition stated anew, keyed by type.
  *
- * The transition time moves when the status changes and only then, whatever else changed. When nothing changed the
- * very same array comes back, so that a writer can skip the write by comparing references.
+ * The transition time moves when the status changes and only then, whatever else changed (a stored time that is none
+ * is replaced with the next change); a time that the writer brings is cut to whole seconds. When nothing changed the very same array comes back, so that a writer can skip the
+ * write by comparing references. Twins of the type are reduced to the one that speaks. A foreign reason, type or
+ * message is made acceptable to Kubernetes instead of refused, and fields that a newer peer added stay.
  *
  * @param now - Epoch milliseconds, used where the status changed and `next` brings no time of its own.
+ * @throws SlipwayError `INVALID_CONDITION` - when `next` has no type to be stored under.
+ * @throws SlipwayError `INVALID_INSTANT` - when `now` is needed and is not an instant.
  *
  * @example
  * ```ts
@@ -42,15 +53,42 @@ export function setCondition(
   next: ConditionUpdate,
   now: number,
 ): readonly Condition[] {
-  const index = list.findIndex((condition) => condition.type === next.type);
-  const previous = list[index];
-  if (previous === undefined) return [...list, stamp(next, next.lastTransitionTime ?? transitionTime(now))];
-  const time =
-    previous.status === next.status
-      ? previous.lastTransitionTime
-      : (next.lastTransitionTime ?? transitionTime(now));
-  const stamped = stamp(next, time);
-  return sameCondition(previous, stamped) ? list : list.with(index, stamped);
+  let stored: Condition | undefined;
+  let twins = false;
+  for (const condition of list) {
+    if (condition.type !== next.type) continue;
+    twins = stored !== undefined;
+    stored = condition;
+  }
+  if (stored !== undefined && !twins && restates(stored, next)) return list;
+  return restate(list, next, now);
+}
+
+function restate(list: readonly Condition[], next: ConditionUpdate, now: number): readonly Condition[] {
+  const update = sanitizeUpdate(next);
+  const { type } = update;
+  if (type === "") {
+    throw new SlipwayError("INVALID_CONDITION", "Invalid condition: no type", {
+      field: "type",
+      value: next.type,
+    });
+  }
+  const index = speakerIndex(list, type);
+  const stored = list[index];
+  if (stored === undefined) return [...list, { ...update, lastTransitionTime: changedAt(update, now) }];
+  const alone = list.every((condition, at) => at === index || condition.type !== type);
+  if (alone && restates(stored, update)) return list;
+  const stated: Condition = {
+    ...foreignFields(stored),
+    ...update,
+    lastTransitionTime:
+      stored.status === update.status && instantOf(stored.lastTransitionTime) !== undefined
+        ? stored.lastTransitionTime
+        : changedAt(update, now),
+  };
+  return list.flatMap((condition, at) =>
+    at === index ? [stated] : condition.type === type ? [] : [condition],
+  );
 }
 
 /**
@@ -63,23 +101,14 @@ export function removeCondition(list: readonly Condition[], type: string): reado
   return kept.length === list.length ? list : kept;
 }
 
-function stamp(update: ConditionUpdate, lastTransitionTime: string): Condition {
-  return { ...update, lastTransitionTime };
+function folded(condition: Condition): Condition {
+  return { ...condition, type: condition.type.toLowerCase() };
 }
 
-function sameCondition(a: Condition, b: Condition): boolean {
-  return (
-    a.status === b.status &&
-    a.reason === b.reason &&
-    a.message === b.message &&
-    a.lastTransitionTime === b.lastTransitionTime &&
-    a.observedGeneration === b.observedGeneration &&
-    a.cause?.reason === b.cause?.reason &&
-    a.cause?.message === b.cause?.message &&
-    sameReasons(a.generalReasons ?? [], b.generalReasons ?? [])
-  );
+function changedAt(update: ConditionUpdate, now: number): string {
+  return readTime(update.lastTransitionTime) ?? transitionTime(now);
 }
 
-function sameReasons(a: readonly string[], b: readonly string[]): boolean {
-  return a.length === b.length && a.every((reason, index) => reason === b[index]);
+function foreignFields(condition: Condition): Partial<Condition> {
+  return Object.fromEntries(Object.entries(condition).filter(([field]) => !isConditionField(field)));
 }

@@ -6,19 +6,22 @@
 export type ConditionStatus = "True" | "False" | "Unknown";
 
 /**
- * One observed aspect of a sandbox, in the shape that Kubernetes gives conditions, with two additive fields.
+ * One observed aspect of a sandbox, in the shape that Kubernetes gives conditions, with additive fields.
+ *
+ * Fields that this version does not know (a newer peer wrote them) are kept by every function of this room, although
+ * the type does not list them.
  *
  * @public
  */
 export interface Condition {
-  /** Key of the condition in its list, for instance `Ready`. */
+  /** Key of the condition in its list, for instance `Ready`; 1 to 316 characters. */
   readonly type: string;
   readonly status: ConditionStatus;
-  /** Stable, machine-readable word for the current status. */
+  /** Stable, machine-readable word for the current status; 1 to 1024 characters, a letter first. */
   readonly reason: string;
-  /** For people: never parse it. */
+  /** For people: never parse it. At most 32768 characters. */
   readonly message: string;
-  /** RFC 3339, whole seconds: when `status` last changed. */
+  /** RFC 3339, whole seconds: when `status` last changed. Empty where a peer did not say. */
   readonly lastTransitionTime: string;
   /** Generation the writer had seen. Absent makes no claim. */
   readonly observedGeneration?: number | undefined;
@@ -26,6 +29,8 @@ export interface Condition {
   readonly cause?: ConditionCause | undefined;
   /** What this reason is a case of, nearest first, stated by the writer for this occurrence. */
   readonly generalReasons?: readonly string[] | undefined;
+  /** What the writer stated, where the reason was generalised for a reader of an older contract. */
+  readonly convertedFrom?: ConversionOrigin | undefined;
 }
 
 /**
@@ -39,6 +44,17 @@ export interface ConditionCause {
 }
 
 /**
+ * The three fields that a conversion replaces, as the writer stated them: the way back.
+ *
+ * @public
+ */
+export interface ConversionOrigin {
+  readonly reason: string;
+  readonly generalReasons: readonly string[];
+  readonly cause?: ConditionCause | undefined;
+}
+
+/**
  * A condition as a writer states it: {@link setCondition} supplies the transition time where the status changed.
  *
  * @public
@@ -46,3 +62,26 @@ export interface ConditionCause {
 export type ConditionUpdate = Omit<Condition, "lastTransitionTime"> & {
   readonly lastTransitionTime?: string | undefined;
 };
+
+/**
+ * Whether this version gives a field a meaning; everything else on a condition belongs to a newer peer. A switch
+ * rather than a set, because an unchanged `setCondition` asks it for every field.
+ *
+ * @internal
+ */
+export function isConditionField(field: string): boolean {
+  switch (field) {
+    case "type":
+    case "status":
+    case "reason":
+    case "message":
+    case "lastTransitionTime":
+    case "observedGeneration":
+    case "cause":
+    case "generalReasons":
+    case "convertedFrom":
+      return true;
+    default:
+      return false;
+  }
+}

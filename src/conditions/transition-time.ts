@@ -1,16 +1,66 @@
-/** The last whole second that RFC 3339 can write: 9999-12-31T23:59:59Z. The first is year 0. */
-const LAST_AT = 253_402_300_799_000;
-const FIRST_AT = -62_167_219_200_000;
+import { invalid } from "../errors.js";
+
+/** The last instant that a date can hold, and by the sign the first. */
+const LAST_DATE = 8_640_000_000_000_000;
+const YEAR_1 = -62_135_596_800_000;
+const YEAR_10000 = 253_402_300_800_000;
+const RFC_3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/;
 
 /**
  * An instant as conditions carry it: RFC 3339 in UTC, cut to whole seconds, so that a value that was written and
  * read back still equals itself. An instant beyond the four-digit years is held at their end.
  *
  * @param at - Epoch milliseconds.
+ * @throws {@link SlipwayError} `INVALID_INSTANT` for a number that is none.
  *
  * @public
  */
 export function transitionTime(at: number): string {
-  const held = Math.min(Math.max(Math.floor(at / 1000) * 1000, FIRST_AT), LAST_AT);
-  return `${new Date(held).toISOString().slice(0, 19)}Z`;
+  if (!(Math.abs(at) <= LAST_DATE))
+    throw invalid("INVALID_INSTANT", "instant", "now", "epoch milliseconds", at);
+  return render(Math.min(Math.max(at, YEAR_1), YEAR_10000 - 1));
+}
+
+/**
+ * The instant that an RFC 3339 text names, in epoch milliseconds; `undefined` for any other value.
+ *
+ * @internal
+ */
+export function instantOf(time: unknown): number | undefined {
+  if (typeof time !== "string" || !RFC_3339.test(time)) return undefined;
+  const at = Date.parse(time.toUpperCase());
+  return isInstant(at) ? at : undefined;
+}
+
+/**
+ * A transition time as peers write it (RFC 3339, protobuf `seconds` and `nanos`, epoch milliseconds, a `Date`) in the
+ * form of {@link transitionTime}; `undefined` when it is none of them.
+ *
+ * @internal
+ */
+export function readTime(value: unknown): string | undefined {
+  const at = instantOf(value) ?? numericInstant(value);
+  return at === undefined ? undefined : render(at);
+}
+
+function numericInstant(value: unknown): number | undefined {
+  const at =
+    typeof value === "number" ? value : value instanceof Date ? value.getTime() : protobufInstant(value);
+  return isInstant(at) ? at : undefined;
+}
+
+/** A protobuf int64 is a string in JSON. */
+function protobufInstant(value: unknown): number {
+  const { seconds } = (value ?? {}) as { seconds?: unknown };
+  return typeof seconds === "string" || typeof seconds === "number"
+    ? Number.parseInt(String(seconds), 10) * 1000
+    : NaN;
+}
+
+function isInstant(at: number): boolean {
+  return at >= YEAR_1 && at < YEAR_10000;
+}
+
+function render(at: number): string {
+  return `${new Date(at).toISOString().slice(0, 19)}Z`;
 }

@@ -1,0 +1,24 @@
+import { type CommandIo, EXIT_FAILED, EXIT_OK } from "../command.js";
+import { loadCatalog, loadLock, lockText } from "./load-catalog.js";
+import { judge, renderDifferences } from "./verdict.js";
+import type { ReasonsOptions } from "./options.js";
+
+/** `slipway reasons lock`: records the catalog, unless that would hide a breaking change. */
+export async function lockReasons(options: ReasonsOptions, io: CommandIo): Promise<number> {
+  const catalog = await loadCatalog(options.catalog, io);
+  const locked = options.force ? undefined : loadLock(options.lock, io);
+  const verdict = locked && judge(locked, catalog);
+  if (verdict && verdict.breaking.length > 0 && !verdict.newContract) {
+    io.complain(
+      `${renderDifferences(verdict.breaking)}\n${options.lock} was not written: see the ways out, or use --force.`,
+    );
+    return EXIT_FAILED;
+  }
+  io.write(options.lock, lockText(catalog));
+  io.print(
+    options.json
+      ? JSON.stringify({ lock: options.lock, name: catalog.name, contract: catalog.contract })
+      : `${options.lock}: ${catalog.name}, contract ${catalog.contract}, ${Object.keys(catalog.reasons).length} reasons`,
+  );
+  return EXIT_OK;
+}

@@ -1,0 +1,276 @@
+import { describe, expect, it } from "vitest";
+import { extendCatalog, type ReasonCatalog, sandboxReasons } from "../../conditions/index.js";
+import type { CommandIo } from "../command.js";
+import { run } from "../run.js";
+import { lockText } from "./load-catalog.js";
+
+/** A host with these files, and what was printed and written there. */
+function hostWith(files: Record<string, string>, modules: Record<string, object> = {}) {
+  const printed: string[] = [];
+  const complained: string[] = [];
+  const io: CommandIo = {
+    read: (path) => {
+      const text = files[path];
+      if (text === undefined) throw Object.assign(new Error(`no such file: ${path}`), { code: "ENOENT" });
+      if (text === "unreadable") throw new Error("permission denied");
+      return text;
+    },
+    write: (path, text) => {
+      files[path] = text;
+    },
+    load: (path) => {
+      const found = modules[path];
+      return found ? Promise.resolve({ ...found }) : Promise.reject(new Error("no such module"));
+    },
+    print: (line) => printed.push(line),
+    complain: (line) => complained.push(line),
+    now: () => 0,
+  };
+  const slipway = async (...args: string[]) => {
+    const code = await run(args, io);
+    return { code, out: printed.splice(0).join("\n"), err: complained.splice(0).join("\n") };
+  };
+  return { slipway, files };
+}
+
+const type = { polarity: "positive", presence: "always", summary: "Ready." } as const;
+const entry = { types: ["Ready"], class: "terminal", summary: "A sentence." } as const;
+const finding = { operation: "prepare", cause: "mismatch", type: "Ready" } as const;
+const before: ReasonCatalog = {
+  name: "gateway",
+  contract: 1,
+  types: { Ready: type },
+  reasons: { Timeout: entry, Mismatch: entry },
+  emits: [{ ...finding, reason: "Timeout" }],
+};
+const pullRequest: ReasonCatalog = { ...before, emits: [{ ...finding, reason: "Mismatch" }] };
+const text = (value: unknown) => JSON.stringify(value);
+
+describe("slipway", () => {
+  it("explains itself, and refuses what it does not know", async () => {
+    const { slipway } = hostWith({});
+    expect(await slipway("--help")).toMatchObject({ code: 0, out: expect.stringContaining("reasons") });
+    expect(await slipway()).toMatchObject({ code: 2 });
+    expect(await slipway("reasons", "--help")).toMatchObject({
+      code: 0,
+      out: expect.stringContaining("Exit codes"),
+    });
+    expect(await slipway("raisins")).toMatchObject({ code: 2, err: expect.stringContaining('"raisins"') });
+    expect(await slipway("reasons")).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("list, describe, lock or check"),
+    });
+    expect(await slipway("reasons", "list", "--colour")).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("--colour"),
+    });
+  });
+});
+
+describe("slipway reasons check", () => {
+  it("fails on the change of seed 003, names who breaks and says both ways out", async () => {
+    const { slipway } = hostWith({
+      "reasons.lock.json": lockText(before),
+      "catalog.json": text(pullRequest),
+    });
+    const { code, out } = await slipway("reasons", "check", "--catalog", "catalog.json");
+    expect(code).toBe(1);
+    expect(out).toContain(
+      'automation, CLI JSON consumers and SDK clients that match conditions[].reason == "Timeout"',
+    );
+    expect(out).toContain("way out: Additive exposure now");
+    expect(out).toContain("way out: Change in a new contract");
+  });
+
+  it("says the same in JSON", async () => {
+    const { slipway } = hostWith({ lock: lockText(before), "catalog.json": text(pullRequest) });
+    const { code, out } = await slipway(
+      "reasons",
+      "check",
+      "--catalog",
+      "catalog.json",
+      "--lock",
+      "lock",
+      "--json",
+    );
+    expect(code).toBe(1);
+    expect(JSON.parse(out)).toMatchObject({
+      ok: false,
+      name: "gateway",
+      contract: { locked: 1, now: 1 },
+      differences: [
+        { level: "breaking", kind: "emission-reason", subject: "prepare/mismatch/Ready", contracts: [1] },
+      ],
+    });
+  });
+
+  it("lets a breaking change pass with a new contract, and not with --strict", async () => {
+    const { slipway } = hostWith({
+      lock: lockText(before),
+      "catalog.json": text({ ...pullRequest, contract: 2 }),
+    });
+    const args = ["reasons", "check", "--catalog", "catalog.json", "--lock", "lock"];
+    const { code, out } = await slipway(...args);
+    expect(code).toBe(0);
+    expect(out).toContain("announced by a new contract");
+    expect((await slipway(...args, "--strict")).code).toBe(1);
+  });
+
+  it("passes an additive change, and not with --frozen", async () => {
+    const grown = { ...before, reasons: { ...before.reasons, Other: entry } };
+    const { slipway } = hostWith({ lock: lockText(before), "catalog.json": text(grown) });
+    const args = ["reasons", "check", "--catalog", "catalog.json", "--lock", "lock"];
+    expect(await slipway(...args)).toMatchObject({
+      code: 0,
+      out: expect.stringContaining("additive: Other is new"),
+    });
+    expect((await slipway(...args, "--frozen")).code).toBe(1);
+  });
+
+  it("is content with the same catalog, however it is exported", async () => {
+    const modules = {
+      "default.mjs": { default: before },
+      "named.js": { catalog: before, other: 1 },
+      "only.cjs": { default: { mine: before }, mine: before },
+      "many.js": { a: before, b: pullRequest },
+    };
+    const { slipway } = hostWith({ lock: lockText(before), "catalog.json": lockText(before) }, modules);
+    for (const file of ["default.mjs", "named.js", "only.cjs", "catalog.json"]) {
+      const { code, out } = await slipway(
+        "reasons",
+        "check",
+        "--frozen",
+        "--catalog",
+        file,
+        "--lock",
+        "lock",
+      );
+      expect([code, out]).toEqual([0, "lock is up to date."]);
+    }
+    expect(await slipway("reasons", "check", "--catalog", "many.js", "--lock", "lock")).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("several catalogs"),
+    });
+  });
+
+  it("says what is wrong with a file instead of passing", async () => {
+    const files = {
+      "reasons.lock.json": lockText(before),
+      "torn.json": "{",
+      "wrong.json": text({ ...before, contract: 0 }),
+      "extra.json": text({ ...before, extra: 1 }),
+      "circle.json": text({ ...before, reasons: { Timeout: { ...entry, refines: ["Timeout"] } } }),
+      "secret.json": "unreadable",
+      "old.json": text({ schemaVersion: 0, catalog: before }),
+    };
+    const { slipway } = hostWith(files);
+    const check = (...args: string[]) => slipway("reasons", "check", ...args);
+    expect(await check("--catalog", "torn.json")).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("is not JSON"),
+    });
+    expect(await check("--catalog", "wrong.json")).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("contract"),
+    });
+    expect(await check("--catalog", "extra.json")).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("extra"),
+    });
+    expect(await check("--catalog", "circle.json")).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("circles"),
+    });
+    expect(await check("--catalog", "secret.json")).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("permission"),
+    });
+    expect(await check("--catalog", "gone.json")).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("does not exist"),
+    });
+    expect(await check("--catalog", "gone.mjs")).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("no such module"),
+    });
+    expect(await check("--lock", "gone")).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("reasons lock"),
+    });
+    expect(await check("--lock", "old.json")).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("no lock file"),
+    });
+  });
+});
+
+describe("slipway reasons lock", () => {
+  it("writes a lock that depends on the catalog only, and that check accepts", async () => {
+    const { slipway, files } = hostWith({});
+    expect(await slipway("reasons", "lock", "--json")).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('"contract":2'),
+    });
+    expect(files["reasons.lock.json"]).toBe(lockText(sandboxReasons));
+    expect((await slipway("reasons", "check", "--frozen", "--strict")).code).toBe(0);
+  });
+
+  it("does not record a breaking change without a new contract unless forced", async () => {
+    const { slipway, files } = hostWith({ lock: lockText(before), "catalog.json": text(pullRequest) });
+    const args = ["reasons", "lock", "--catalog", "catalog.json", "--lock", "lock"];
+    expect(await slipway(...args)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("was not written"),
+    });
+    expect(files["lock"]).toBe(lockText(before));
+    expect((await slipway(...args, "--force")).code).toBe(0);
+    expect(files["lock"]).toBe(lockText(pullRequest));
+  });
+});
+
+describe("slipway reasons list and describe", () => {
+  it("lists a user's catalog by condition type", async () => {
+    const catalog = extendCatalog(sandboxReasons, { prefix: "Acme", reasons: { AcmeLicenseMissing: entry } });
+    const { slipway } = hostWith({}, { "c.mjs": { default: catalog } });
+    const { out } = await slipway(
+      "reasons",
+      "list",
+      "--catalog",
+      "c.mjs",
+      "--class",
+      "terminal",
+      "--type",
+      "Ready",
+    );
+    expect(out).toMatch(/^sandbox, contract 2\n\nReady\n/);
+    expect(out).toContain("AcmeLicenseMissing");
+    expect(out).not.toContain("Starting ");
+    const old: { reasons: object } = JSON.parse(
+      (await slipway("reasons", "list", "--contract", "1", "--json")).out,
+    );
+    expect(Object.keys(old.reasons)).not.toContain("IsolationBackendMismatch");
+    expect((await slipway("reasons", "list", "--contract", "x")).code).toBe(2);
+    expect((await slipway("reasons", "list", "--class", "fatal")).code).toBe(2);
+  });
+
+  it("describes a reason, a backend's word and an unknown one", async () => {
+    const { slipway } = hostWith({});
+    expect(await slipway("reasons", "describe", "OOMKilled")).toMatchObject({
+      code: 0,
+      out: expect.stringContaining("OutOfMemory"),
+    });
+    const { code, out } = await slipway(
+      "reasons",
+      "describe",
+      "MainProcessExited",
+      "FromTheFuture",
+      "--json",
+    );
+    expect(code).toBe(1);
+    expect(JSON.parse(out)).toMatchObject([
+      { found: "reason", entry: { replacedBy: "MainProcessFailed" } },
+      { found: "unknown" },
+    ]);
+    expect((await slipway("reasons", "describe")).code).toBe(2);
+  });
+});

@@ -1,0 +1,186 @@
+import { invalid, type SlipwayError } from "../../errors.js";
+import { isConditionType, isReason } from "../condition-shape.js";
+import type { ReasonCatalog, ReasonEmission, ReasonEntry } from "./reason-catalog.js";
+
+type Check = (valid: boolean, field: string, expected: string, value: unknown) => void;
+
+const POLARITIES = ["positive", "negative", "neutral"];
+const PRESENCES = ["always", "while-true", "once-reached"];
+const CLASSES = ["waiting", "transient", "terminal", "informational"];
+
+/**
+ * Refuses a catalog that contradicts itself.
+ *
+ * @throws SlipwayError `INVALID_CATALOG` - with the path of the first wrong field.
+ *
+ * @internal
+ */
+export function checkCatalog(catalog: ReasonCatalog): void {
+  const check: Check = (valid, field, expected, value) => {
+    if (!valid) throw invalidCatalog(field, expected, value);
+  };
+  check(isObject(catalog), "", "an object", catalog);
+  const { name, contract, types, reasons, emits, retired = {} } = catalog;
+  check(isText(name), "name", "a name", name);
+  check(isContract(contract), "contract", "a positive integer", contract);
+  check(isObject(types), "types", "an object", types);
+  check(isObject(reasons), "reasons", "an object", reasons);
+  check(isObject(retired), "retired", "an object", retired);
+  check(Array.isArray(emits), "emits", "an array", emits);
+
+  checkNames(Object.keys(types), "types", isConditionType, check);
+  checkNames([...Object.keys(reasons), ...Object.keys(retired)], "reasons", isReason, check);
+  for (const [type, entry] of Object.entries(types)) {
+    check(
+      PRESENCES.includes(entry.presence),
+      `types.${type}.presence`,
+      PRESENCES.join(" or "),
+      entry.presence,
+    );
+    check(
+      POLARITIES.includes(entry.polarity),
+      `types.${type}.polarity`,
+      POLARITIES.join(" or "),
+      entry.polarity,
+    );
+    check(isText(entry.summary), `types.${type}.summary`, "a sentence", entry.summary);
+  }
+  for (const [reason, entry] of Object.entries(reasons)) checkReason(catalog, reason, entry, check);
+  for (const [reason, { retiredIn }] of Object.entries(retired)) {
+    const valid = isContract(retiredIn) && retiredIn > 1 && retiredIn <= contract;
+    check(valid, `retired.${reason}.retiredIn`, "a contract after the first", retiredIn);
+  }
+  emits.forEach((emission, index) => checkEmission(catalog, emission, index, check));
+}
+
+/**
+ * The error for one wrong field of a catalog.
+ *
+ * @internal
+ */
+export function invalidCatalog(field: string, expected: string, value: unknown): SlipwayError {
+  return invalid("INVALID_CATALOG", "catalog", field, expected, value);
+}
+
+/** Two names that differ by case only read as one to people and to lenient clients. */
+function checkNames(names: string[], field: string, isName: (name: string) => boolean, check: Check): void {
+  const seen = new Set<string>();
+  for (const name of names) {
+    check(isName(name), `${field}.${name}`, "a name that Kubernetes accepts", name);
+    check(
+      !seen.has(name.toLowerCase()),
+      `${field}.${name}`,
+      "unlike every other name, letter case aside",
+      name,
+    );
+    seen.add(name.toLowerCase());
+  }
+}
+
+function checkReason(catalog: ReasonCatalog, reason: string, entry: ReasonEntry, check: Check): void {
+  const at = `reasons.${reason}`;
+  const { types, since = 1, deprecatedIn, replacedBy, refines = [], sources = [], phases = [] } = entry;
+  check(Array.isArray(types) && types.length > 0, `${at}.types`, "at least one condition type", types);
+  for (const type of types)
+    check(Object.hasOwn(catalog.types, type), `${at}.types`, "types of this catalog", type);
+  check(CLASSES.includes(entry.class), `${at}.class`, CLASSES.join(" or "), entry.class);
+  check(Array.isArray(phases) && phases.every(isText), `${at}.phases`, "a list of phases", phases);
+  check(isContract(since) && since <= catalog.contract, `${at}.since`, "a contract of this catalog", since);
+  if (deprecatedIn !== undefined) {
+    const valid = isContract(deprecatedIn) && deprecatedIn >= since && deprecatedIn <= catalog.contract;
+    check(valid, `${at}.deprecatedIn`, "a contract of this catalog, not before since", deprecatedIn);
+  }
+  check(Array.isArray(refines), `${at}.refines`, "a list of reasons", refines);
+  for (const general of refines) {
+    check(Object.hasOwn(catalog.reasons, general), `${at}.refines`, "reasons of this catalog", general);
+    checkGeneral(catalog, reason, general, `${at}.refines`, check);
+  }
+  if (replacedBy !== undefined) {
+    check(
+      Object.hasOwn(catalog.reasons, replacedBy),
+      `${at}.replacedBy`,
+      "a reason of this catalog",
+      replacedBy,
+    );
+  }
+  const replacement = (name: string): string[] => [catalog.reasons[name]?.replacedBy ?? []].flat();
+  check(!reaches(reason, replacement), `${at}.replacedBy`, "free of circles", replacedBy);
+  check(
+    !reaches(reason, (name) => catalog.reasons[name]?.refines ?? []),
+    `${at}.refines`,
+    "free of circles",
+    refines,
+  );
+  check(Array.isArray(sources), `${at}.sources`, "a list of sources", sources);
+  for (const { backend, raw } of sources) {
+    check(isText(backend), `${at}.sources.backend`, "a name", backend);
+    check(
+      Array.isArray(raw) && raw.every(isText) && raw.length > 0,
+      `${at}.sources.raw`,
+      "the backend's words",
+      raw,
+    );
+  }
+  check(isText(entry.summary), `${at}.summary`, "a sentence", entry.summary);
+}
+
+function checkEmission(catalog: ReasonCatalog, emission: ReasonEmission, index: number, check: Check): void {
+  const at = `emits[${index}]`;
+  const { operation, cause, type, reason, generalReasons = [], since = 1 } = emission;
+  check(isText(operation), `${at}.operation`, "a name", operation);
+  check(isText(cause), `${at}.cause`, "a name", cause);
+  check(Object.hasOwn(catalog.reasons, reason), `${at}.reason`, "a reason of this catalog", reason);
+  check(catalog.reasons[reason]?.types.includes(type) === true, `${at}.type`, `a type of ${reason}`, type);
+  check(isContract(since) && since <= catalog.contract, `${at}.since`, "a contract of this catalog", since);
+  check(Array.isArray(generalReasons), `${at}.generalReasons`, "a list of reasons", generalReasons);
+  for (const general of generalReasons) {
+    const known = Object.hasOwn(catalog.reasons, general) || Object.hasOwn(catalog.retired ?? {}, general);
+    check(known && general !== reason, `${at}.generalReasons`, "other reasons of this catalog", general);
+    checkGeneral(catalog, reason, general, `${at}.generalReasons`, check);
+  }
+  const twin = catalog.emits.findIndex(
+    (other) =>
+      other.operation === operation &&
+      other.cause === cause &&
+      other.type === type &&
+      (other.since ?? 1) === since,
+  );
+  check(twin === index, at, "the only emission of its operation, cause, type and contract", emission);
+}
+
+/** An older client that is shown the general reason must not give up on what may still come right. */
+function checkGeneral(
+  catalog: ReasonCatalog,
+  reason: string,
+  general: string,
+  field: string,
+  check: Check,
+): void {
+  const invents =
+    catalog.reasons[general]?.class === "terminal" && catalog.reasons[reason]?.class !== "terminal";
+  check(!invents, field, `non-terminal, as ${reason} is`, general);
+}
+
+function reaches(start: string, next: (name: string) => readonly string[]): boolean {
+  const seen = new Set<string>();
+  const queue = [...next(start)];
+  for (const name of queue) {
+    if (name === start) return true;
+    if (seen.has(name)) continue;
+    seen.add(name);
+    queue.push(...next(name));
+  }
+  return false;
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === "string" && value !== "";
+}
+
+function isContract(value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= 1;
+}

@@ -1,0 +1,416 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import {
+  type Condition,
+  compareCatalogs,
+  convertConditions,
+  defineReasonCatalog,
+  matchesReason,
+  type ReasonCatalog,
+  type ReasonEmission,
+  sandboxReasons,
+} from "../index.js";
+
+// The same cases in every run: a test that fails sometimes teaches nobody.
+fc.configureGlobal({ seed: 20_260_101 });
+
+const TYPES = ["Ready", "Other"];
+const NAMES = ["A", "B", "C", "W"];
+const classes = fc.constantFrom("terminal" as const, "waiting" as const);
+const since = fc.option(fc.integer({ min: 1, max: 3 }), { nil: undefined });
+const name = fc.constantFrom(...NAMES);
+const emission: fc.Arbitrary<ReasonEmission> = fc.record({
+  operation: fc.constantFrom("create", "start"),
+  cause: fc.constantFrom("x", "y"),
+  type: fc.constantFrom(...TYPES),
+  reason: name,
+  generalReasons: fc.uniqueArray(name, { maxLength: 2 }),
+  since,
+});
+const anyCatalog = fc
+  .record({
+    contract: fc.integer({ min: 1, max: 3 }),
+    classes: fc.array(classes, { minLength: 4, maxLength: 4 }),
+    sinces: fc.array(since, { minLength: 4, maxLength: 4 }),
+    names: fc.subarray(NAMES, { minLength: 1 }),
+    retired: fc.option(fc.constantFrom(...NAMES), { nil: undefined }),
+    emits: fc.array(emission, { maxLength: 5 }),
+  })
+  .map((parts): ReasonCatalog | undefined => {
+    const reasons = Object.fromEntries(
+      parts.names.map((reason) => {
+        const index = NAMES.indexOf(reason);
+        return [
+          reason,
+          {
+            types: TYPES,
+            class: parts.classes[index],
+            since: Math.min(parts.sinces[index] ?? 1, parts.contract),
+            summary: "s",
+          },
+        ];
+      }),
+    );
+    const retired =
+      parts.retired !== undefined && !(parts.retired in reasons) && parts.contract > 1
+        ? { [parts.retired]: { retiredIn: 2 } }
+        : {};
+    const type = { polarity: "neutral", presence: "always", summary: "s" };
+    const catalog = {
+      name: "c",
+      contract: parts.contract,
+      types: { Ready: type, Other: type },
+      reasons,
+      retired,
+      emits: parts.emits,
+    };
+    try {
+      return defineReasonCatalog(catalog as never);
+    } catch {
+      return undefined;
+    }
+  })
+  .filter((catalog) => catalog !== undefined);
+
+/** What a server with this catalog publishes in a situation to a reader of a contract. */
+function publish(
+  catalog: ReasonCatalog,
+  operation: string,
+  cause: string,
+  contract: number,
+): readonly Condition[] {
+  const current = new Map<string, ReasonEmission>();
+  const inOrder = [...catalog.emits].sort((a, b) => (a.since ?? 1) - (b.since ?? 1));
+  for (const each of inOrder) {
+    if (each.operation === operation && each.cause === cause && (each.since ?? 1) <= contract)
+      current.set(each.type, each);
+  }
+  const stored = [...current.values()].map(
+    ({ type, reason, generalReasons }): Condition => ({
+      type,
+      status: "False",
+      reason,
+      message: "",
+      lastTransitionTime: "",
+      generalReasons: generalReasons ?? [],
+    }),
+  );
+  return convertConditions(stored, { catalog, contract });
+}
+
+/** Every answer that a client written against `before` may act on, as text. */
+function answers(before: ReasonCatalog, server: ReasonCatalog): string[] {
+  const names = [...Object.keys(before.reasons), ...Object.keys(before.retired ?? {})];
+  const found: string[] = [];
+  for (const { operation, cause } of before.emits) {
+    for (let contract = 1; contract <= before.contract; contract++) {
+      const list = publish(server, operation, cause, contract);
+      for (const type of Object.keys(before.types)) {
+        const condition = list.find((each) => each.type === type);
+        // A type on which nothing was published is no answer: who waits for it there waits on, and finds news.
+        if (publish(before, operation, cause, contract).every((each) => each.type !== type)) continue;
+        const asked = names.map((each) => [
+          matchesReason(condition, each),
+          matchesReason(condition, each, { cause: false }),
+        ]);
+        found.push(JSON.stringify([operation, cause, contract, type, condition?.reason, asked]));
+      }
+      const any = names.map((each) => [
+        list.some((condition) => condition.reason === each),
+        list.some((condition) => matchesReason(condition, each)),
+        list.some((condition) => matchesReason(condition, each, { cause: false })),
+      ]);
+      found.push(JSON.stringify([operation, cause, contract, any]));
+    }
+  }
+  return found;
+}
+
+describe("compareCatalogs", () => {
+  it("finds nothing between a catalog and itself", () => {
+    expect(compareCatalogs(sandboxReasons, sandboxReasons)).toEqual([]);
+    fc.assert(
+      fc.property(anyCatalog, (catalog) => {
+        const copy: ReasonCatalog = JSON.parse(JSON.stringify(catalog));
+        expect(compareCatalogs(catalog, copy)).toEqual([]);
+      }),
+    );
+  });
+
+  it("calls a change breaking whenever a client of the older catalog would see another answer", () => {
+    let breaks = 0;
+    fc.assert(
+      fc.property(anyCatalog, anyCatalog, (before, after) => {
+        if (JSON.stringify(answers(before, before)) === JSON.stringify(answers(before, after))) return;
+        breaks++;
+        expect(compareCatalogs(before, after).map(({ level }) => level)).toContain("breaking");
+      }),
+      { numRuns: 1000, seed: 3 },
+    );
+    expect(breaks).toBeGreaterThan(100);
+  });
+
+  it("is not breaking for a change of emissions alone that no client sees", () => {
+    let quiet = 0;
+    fc.assert(
+      fc.property(anyCatalog, fc.array(emission, { maxLength: 3 }), (before, emits) => {
+        let after: ReasonCatalog;
+        try {
+          after = defineReasonCatalog({ ...before, emits });
+        } catch {
+          return;
+        }
+        if (JSON.stringify(answers(before, before)) !== JSON.stringify(answers(before, after))) return;
+        quiet++;
+        expect(compareCatalogs(before, after).filter(({ level }) => level === "breaking")).toEqual([]);
+      }),
+      { numRuns: 2000, seed: 5 },
+    );
+    expect(quiet).toBeGreaterThan(100);
+  });
+
+  it("gives every breaking difference its ways out, and every difference words", () => {
+    fc.assert(
+      fc.property(anyCatalog, anyCatalog, (before, after) => {
+        for (const { level, explanation, remedies = [] } of compareCatalogs(before, after)) {
+          expect(explanation).not.toBe("");
+          expect(remedies.length > 0).toBe(level === "breaking");
+        }
+      }),
+    );
+  });
+});
+
+describe("compareCatalogs, kind by kind", () => {
+  const entry = { types: ["Ready"], class: "terminal", summary: "s" };
+  const type = { polarity: "positive", presence: "always", summary: "s" };
+  const base = {
+    name: "c",
+    contract: 1,
+    types: { Ready: type },
+    reasons: { A: entry, B: { ...entry, refines: ["A"], sources: [{ backend: "docker", raw: ["dead"] }] } },
+    emits: [{ operation: "o", cause: "c", type: "Ready", reason: "A" }],
+  };
+  const { A, B } = base.reasons;
+  const next = { ...base, contract: 2, retired: { Old: { retiredIn: 2 } } };
+
+  it.each<[string, object, object, string]>([
+    ["another name", base, { ...base, name: "d" }, "breaking catalog-name"],
+    ["a lower contract", { ...base, contract: 2 }, base, "breaking contract-lowered"],
+    ["a new contract", base, { ...base, contract: 2 }, "additive contract-raised"],
+    ["a new type", base, { ...base, types: { Ready: type, Other: type } }, "additive type-added"],
+    ["a type gone", { ...base, types: { Ready: type, Other: type } }, base, "breaking type-removed"],
+    [
+      "a type turned round",
+      base,
+      { ...base, types: { Ready: { ...type, polarity: "negative" } } },
+      "breaking type-polarity",
+    ],
+    [
+      "a type present otherwise",
+      base,
+      { ...base, types: { Ready: { ...type, presence: "while-true" } } },
+      "breaking type-presence",
+    ],
+    [
+      "a type in other words",
+      base,
+      { ...base, types: { Ready: { ...type, summary: "t" } } },
+      "safe type-text",
+    ],
+    ["a new reason", base, { ...base, reasons: { A, B, C: entry } }, "additive reason-added"],
+    ["a reason gone", { ...base, reasons: { A, B, C: entry } }, base, "breaking reason-removed"],
+    [
+      "a reason retired at once",
+      { ...next, retired: {}, reasons: { A, B, C: entry } },
+      { ...next, retired: { C: { retiredIn: 2 } } },
+      "breaking reason-removed",
+    ],
+    [
+      "a reason retired in the next contract",
+      { ...next, contract: 2, reasons: { A, B, C: entry } },
+      { ...next, contract: 3, retired: { Old: { retiredIn: 2 }, C: { retiredIn: 3 } } },
+      "safe reason-retired",
+    ],
+    [
+      "a retired name in use again",
+      next,
+      { ...next, retired: {}, reasons: { A, B, Old: entry } },
+      "breaking retired-name-reused",
+    ],
+    ["a reservation dropped", next, { ...next, retired: {} }, "breaking reservation-removed"],
+    ["a reservation added", { ...next, retired: {} }, next, "safe reservation-added"],
+    [
+      "a retirement moved",
+      { ...next, contract: 3 },
+      { ...next, contract: 3, retired: { Old: { retiredIn: 3 } } },
+      "breaking retired-contract",
+    ],
+    [
+      "a retired reason explained",
+      next,
+      { ...next, retired: { Old: { retiredIn: 2, replacedBy: "A" } } },
+      "safe retired-text",
+    ],
+    [
+      "another class",
+      base,
+      { ...base, reasons: { A: { ...A, class: "transient" }, B: { ...B, class: "transient", refines: [] } } },
+      "breaking reason-class",
+    ],
+    [
+      "a later contract",
+      { ...next, reasons: { A, B } },
+      { ...next, reasons: { A, B: { ...B, since: 2 } } },
+      "breaking reason-since",
+    ],
+    [
+      "deprecation",
+      base,
+      { ...base, reasons: { A: { ...A, deprecatedIn: 1, replacedBy: "B" }, B } },
+      "safe reason-deprecation",
+    ],
+    [
+      "a refinement dropped",
+      base,
+      { ...base, reasons: { A, B: { ...B, refines: [] } } },
+      "breaking reason-refinement-removed",
+    ],
+    ["other words", base, { ...base, reasons: { A: { ...A, action: "a" }, B } }, "safe reason-text"],
+    [
+      "phases named",
+      base,
+      { ...base, reasons: { A: { ...A, phases: ["Error"] }, B } },
+      "safe reason-phase-removed",
+    ],
+    [
+      "phases opened",
+      { ...base, reasons: { A: { ...A, phases: ["Error"] }, B } },
+      base,
+      "additive reason-phase-added",
+    ],
+    [
+      "a phase more",
+      { ...base, reasons: { A: { ...A, phases: ["Error"] }, B } },
+      { ...base, reasons: { A: { ...A, phases: ["Error", "Stopped"] }, B } },
+      "additive reason-phase-added",
+    ],
+    [
+      "phases in another order",
+      { ...base, reasons: { A: { ...A, phases: ["X", "Y"] }, B } },
+      { ...base, reasons: { A: { ...A, phases: ["Y", "X"] }, B } },
+      "safe reason-phase-order",
+    ],
+    [
+      "a word more",
+      base,
+      { ...base, reasons: { A: { ...A, sources: [{ backend: "docker", raw: ["exited"] }] }, B } },
+      "additive source-added",
+    ],
+    [
+      "a word moved",
+      base,
+      {
+        ...base,
+        reasons: { A: { ...A, sources: [{ backend: "docker", raw: ["Dead"] }] }, B: { ...B, sources: [] } },
+      },
+      "breaking source-changed",
+    ],
+    [
+      "a word dropped",
+      base,
+      { ...base, reasons: { A, B: { ...B, sources: [] } } },
+      "breaking source-changed",
+    ],
+    [
+      "a version named",
+      base,
+      {
+        ...base,
+        reasons: { A, B: { ...B, sources: [{ backend: "docker", raw: ["dead"], versions: ">=1" }] } },
+      },
+      "safe source-text",
+    ],
+    ["an emission gone", base, { ...base, emits: [] }, "breaking emission-removed"],
+    [
+      "an emission for another finding",
+      base,
+      { ...base, emits: [...base.emits, { operation: "o", cause: "d", type: "Ready", reason: "A" }] },
+      "additive emission-added",
+    ],
+    [
+      "another reason emitted",
+      base,
+      { ...base, emits: [{ ...base.emits[0], reason: "B" }] },
+      "breaking emission-reason",
+    ],
+    [
+      "a known general reason",
+      base,
+      { ...base, emits: [{ ...base.emits[0], generalReasons: ["B"] }] },
+      "breaking emission-match",
+    ],
+    [
+      "an emission of the next contract",
+      base,
+      { ...base, contract: 2, emits: [...base.emits, { ...base.emits[0], reason: "B", since: 2 }] },
+      "additive emission-added",
+    ],
+    [
+      "a general reason no longer stated",
+      { ...base, emits: [{ ...base.emits[0], reason: "B", generalReasons: ["A"] }] },
+      { ...base, emits: [{ ...base.emits[0], reason: "B" }] },
+      "breaking emission-match",
+    ],
+    [
+      "a known name that nothing showed, on a condition beside",
+      {
+        ...base,
+        types: { Ready: type, Other: type },
+        reasons: { A: { ...A, types: ["Ready", "Other"] }, B },
+        emits: [{ ...base.emits[0], reason: "B", generalReasons: ["A"] }],
+      },
+      {
+        ...base,
+        types: { Ready: type, Other: type },
+        reasons: { A: { ...A, types: ["Ready", "Other"] }, B },
+        emits: [
+          { ...base.emits[0], reason: "B", generalReasons: ["A"] },
+          { ...base.emits[0], type: "Other" },
+        ],
+      },
+      "breaking emission-added",
+    ],
+    [
+      "a new name on a condition beside",
+      { ...base, types: { Ready: type, Other: type } },
+      {
+        ...base,
+        types: { Ready: type, Other: type },
+        reasons: { A, B, C: { ...entry, types: ["Other"] } },
+        emits: [...base.emits, { ...base.emits[0], type: "Other", reason: "C" }],
+      },
+      "additive emission-added",
+    ],
+  ])("judges %s", (_name, before, after, expected) => {
+    const found = compareCatalogs(defineReasonCatalog(before as never), defineReasonCatalog(after as never));
+    const judged = found.map(({ level, kind }) => `${level} ${kind}`);
+    expect(judged).toContain(expected);
+    const worst = expected.split(" ")[0];
+    if (worst !== "breaking") expect(judged.filter((each) => each.startsWith("breaking"))).toEqual([]);
+  });
+
+  it("takes a default for what it is", () => {
+    const stated = { ...base, emits: [{ ...base.emits[0], since: 1, generalReasons: [] }], retired: {} };
+    expect(compareCatalogs(defineReasonCatalog(base as never), defineReasonCatalog(stated as never))).toEqual(
+      [],
+    );
+  });
+
+  it("takes a huge contract number as it takes a small one", () => {
+    const before = defineReasonCatalog({ ...base, contract: 1e9 } as never);
+    expect(
+      compareCatalogs(before, defineReasonCatalog({ ...base, contract: 1e9, emits: [] } as never)),
+    ).toHaveLength(1);
+  });
+});

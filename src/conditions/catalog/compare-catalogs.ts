@@ -1,0 +1,153 @@
+import { sameValue } from "../same-value.js";
+import { additive, breaking, type CatalogDifference, safe } from "./catalog-difference.js";
+import { findByName } from "./catalog-lookup.js";
+import { compareEmissions } from "./compare-emissions.js";
+import { compareReason } from "./compare-reason.js";
+import { compareSources } from "./compare-sources.js";
+import type { ConditionTypeEntry, ReasonCatalog, RetiredReason } from "./reason-catalog.js";
+
+/**
+ * Every difference between two versions of a catalog, and what it does to clients written against the older one; empty
+ * for the same catalog.
+ *
+ * Emissions are compared as a reader of each contract of `before` would see them through `convertConditions`, so that
+ * another reason for the same finding is breaking although every name is still there, and is not breaking when the
+ * old reason is stated as a general one. Pure and total for catalogs that `defineReasonCatalog` accepts.
+ *
+ * @example
+ * ```ts
+ * import { compareCatalogs, sandboxReasons } from "slipway/conditions";
+ *
+ * compareCatalogs(sandboxReasons, sandboxReasons); // => []
+ * ```
+ *
+ * @public
+ */
+export function compareCatalogs(before: ReasonCatalog, after: ReasonCatalog): readonly CatalogDifference[] {
+  return [
+    ...compareIdentity(before, after),
+    ...compareTypes(before, after),
+    ...compareReasons(before, after),
+    ...compareRetired(before, after),
+    ...compareSources(before, after),
+    ...compareEmissions(before, after),
+  ];
+}
+
+function compareIdentity(before: ReasonCatalog, after: ReasonCatalog): readonly CatalogDifference[] {
+  const found: CatalogDifference[] = [];
+  if (before.name !== after.name) {
+    const text = `The catalog ${before.name} is now called ${after.name}: clients that ask for it by name do not find it.`;
+    found.push(breaking("catalog-name", before.name, text, [`Keep the name ${before.name}.`]));
+  }
+  if (after.contract < before.contract) {
+    const text = `Contract ${before.contract} is gone: clients that ask for it get contract ${after.contract}.`;
+    found.push(breaking("contract-lowered", before.name, text, [`Keep contract ${before.contract}.`]));
+  } else if (after.contract > before.contract) {
+    found.push(
+      additive(
+        "contract-raised",
+        after.name,
+        `Contract ${after.contract} is new; clients have to ask for it.`,
+      ),
+    );
+  }
+  return found;
+}
+
+function compareTypes(before: ReasonCatalog, after: ReasonCatalog): readonly CatalogDifference[] {
+  const found: CatalogDifference[] = [];
+  for (const [type, old] of Object.entries(before.types)) {
+    const entry = own(after.types, type);
+    if (entry === undefined) {
+      const text = `The condition type ${type} is gone: clients that wait for it wait for ever.`;
+      found.push(breaking("type-removed", type, text, [`Keep publishing ${type}.`]));
+    } else found.push(...compareType(type, old, entry));
+  }
+  for (const type of Object.keys(after.types)) {
+    if (own(before.types, type) === undefined) {
+      found.push(additive("type-added", type, `The condition type ${type} is new.`));
+    }
+  }
+  return found;
+}
+
+function compareType(
+  type: string,
+  before: ConditionTypeEntry,
+  after: ConditionTypeEntry,
+): readonly CatalogDifference[] {
+  const found: CatalogDifference[] = [];
+  const remedies = [`Add a new condition type beside ${type}.`];
+  if (before.polarity !== after.polarity) {
+    const text = `${type}=True was ${before.polarity} and is now ${after.polarity}: clients read the opposite or nothing.`;
+    found.push(breaking("type-polarity", type, text, remedies));
+  }
+  if (before.presence !== after.presence) {
+    const text = `${type} was present ${before.presence} and is now ${after.presence}: its absence means something else.`;
+    found.push(breaking("type-presence", type, text, remedies));
+  }
+  if (before.summary !== after.summary)
+    found.push(safe("type-text", type, `The summary of ${type} was reworded.`));
+  return found;
+}
+
+function compareReasons(before: ReasonCatalog, after: ReasonCatalog): readonly CatalogDifference[] {
+  const found: CatalogDifference[] = [];
+  for (const [reason, old] of Object.entries(before.reasons)) {
+    const entry = own(after.reasons, reason);
+    if (entry) found.push(...compareReason(reason, old, entry));
+    else found.push(compareRemoval(reason, before, own(after.retired ?? {}, reason)));
+  }
+  for (const [reason, { since = 1 }] of Object.entries(after.reasons)) {
+    if (own(before.reasons, reason)) continue;
+    const retired = findByName(before.retired, reason);
+    if (retired) {
+      const text = `${reason} was retired and comes back: clients that still match it take the new meaning for the old one.`;
+      found.push(breaking("retired-name-reused", reason, text, [`Choose another name than ${retired[0]}.`]));
+    } else found.push(additive("reason-added", reason, `${reason} is new in contract ${since}.`));
+  }
+  return found;
+}
+
+function compareRemoval(
+  reason: string,
+  before: ReasonCatalog,
+  retired: RetiredReason | undefined,
+): CatalogDifference {
+  if (retired && retired.retiredIn > before.contract) {
+    const text = `${reason} is retired in contract ${retired.retiredIn}; readers of older contracts still know it.`;
+    return safe("reason-retired", reason, text);
+  }
+  const text = `${reason} is gone: clients that match it never see it again, and its name is free for another meaning.`;
+  return breaking("reason-removed", reason, text, [
+    `Keep ${reason} with deprecatedIn and replacedBy.`,
+    `Move ${reason} to retired with retiredIn: ${before.contract + 1}, the next contract.`,
+  ]);
+}
+
+function compareRetired(before: ReasonCatalog, after: ReasonCatalog): readonly CatalogDifference[] {
+  const found: CatalogDifference[] = [];
+  for (const [reason, old] of Object.entries(before.retired ?? {})) {
+    const entry = own(after.retired ?? {}, reason);
+    if (entry === undefined) {
+      if (own(after.reasons, reason)) continue;
+      const text = `${reason} is no longer reserved: its name may come back with another meaning.`;
+      found.push(breaking("reservation-removed", reason, text, [`Keep ${reason} in retired.`]));
+    } else if (entry.retiredIn !== old.retiredIn) {
+      const text = `${reason} is retired in contract ${entry.retiredIn} instead of ${old.retiredIn}: readers between see another reason.`;
+      found.push(breaking("retired-contract", reason, text, [`Keep retiredIn: ${old.retiredIn}.`]));
+    } else if (!sameValue(entry, old)) {
+      found.push(safe("retired-text", reason, `What replaces the retired ${reason} was reworded.`));
+    }
+  }
+  for (const reason of Object.keys(after.retired ?? {})) {
+    if (own(before.retired ?? {}, reason) || own(before.reasons, reason)) continue;
+    found.push(safe("reservation-added", reason, `${reason} is reserved.`));
+  }
+  return found;
+}
+
+function own<Entry>(table: Readonly<Record<string, Entry>>, name: string): Entry | undefined {
+  return Object.hasOwn(table, name) ? table[name] : undefined;
+}

@@ -1,0 +1,220 @@
+import { shownIndex } from "../convert-conditions.js";
+import { sameValue } from "../same-value.js";
+import { additive, breaking, type CatalogDifference, safe } from "./catalog-difference.js";
+import type { ReasonCatalog, ReasonEmission } from "./reason-catalog.js";
+
+/** What a reader of one contract sees of an emission. */
+interface Sight {
+  /** The reason that the condition shows. */
+  readonly reason: string;
+  /** What it matches, however it is asked. */
+  readonly matches: ReadonlySet<string>;
+  /** What it matches when causes do not count. */
+  readonly general: ReadonlySet<string>;
+}
+
+/**
+ * What clients of each contract of `before` see differently, one difference per emission.
+ *
+ * @internal
+ */
+export function compareEmissions(before: ReasonCatalog, after: ReasonCatalog): readonly CatalogDifference[] {
+  const found: CatalogDifference[] = [];
+  const contracts = turningPoints(before, after);
+  const names = new Set([...Object.keys(before.reasons), ...Object.keys(before.retired ?? {})].map(fold));
+  for (const situation of situationsOf(before)) {
+    const types = new Set(
+      [...situation.emissions, ...emissionsFor(after, situation)].map(({ type }) => type),
+    );
+    for (const type of types) {
+      const subject = `${situation.operation}/${situation.cause}/${type}`;
+      const changes = contracts.flatMap((contract) => {
+        const change = compareAt(before, after, situation, type, contract, names);
+        return change === undefined ? [] : [{ contract, ...change }];
+      });
+      const [first] = changes;
+      if (first === undefined) continue;
+      const affected = changes.map(({ contract }) => contract);
+      const text = `${subject}: ${first.text} (contract ${affected.join(", ")})`;
+      found.push(breaking(first.kind, subject, text, remediesFor(before, situation, type), affected));
+    }
+  }
+  return [...found, ...remaining(before, after, new Set(found.map(({ subject }) => subject)))];
+}
+
+interface Situation {
+  readonly operation: string;
+  readonly cause: string;
+  readonly emissions: readonly ReasonEmission[];
+}
+
+function compareAt(
+  before: ReasonCatalog,
+  after: ReasonCatalog,
+  situation: Situation,
+  type: string,
+  contract: number,
+  names: ReadonlySet<string>,
+): { kind: string; text: string } | undefined {
+  const old = sightOf(before, situation, type, contract);
+  const now = sightOf(after, situation, type, contract);
+  if (old === undefined) {
+    if (now === undefined || !surprises(now, sightsOf(before, situation, contract), names)) return undefined;
+    return {
+      kind: "emission-added",
+      text: `${now.reason} is now published on ${type}, where clients that look at any type find it`,
+    };
+  }
+  if (now === undefined) {
+    return {
+      kind: "emission-removed",
+      text: `${old.reason} is no longer published on ${type}; ${missed(old.reason)}`,
+    };
+  }
+  if (now.reason !== old.reason) {
+    return {
+      kind: "emission-reason",
+      text: `${type} shows ${now.reason} where it showed ${old.reason}; ${missed(old.reason)}`,
+    };
+  }
+  for (const ask of ["matches", "general"] as const) {
+    const lost = [...old[ask]].find((name) => !now[ask].has(name));
+    const gained = [...now[ask]].find((name) => names.has(name) && !old[ask].has(name));
+    if (lost !== undefined) {
+      return {
+        kind: "emission-match",
+        text: `${now.reason} on ${type} no longer matches ${lost}; ${missed(lost)}`,
+      };
+    }
+    if (gained !== undefined) {
+      const text = `${now.reason} on ${type} now matches ${gained} too, so clients that match it see cases they did not`;
+      return { kind: "emission-match", text };
+    }
+  }
+  return undefined;
+}
+
+/** Whether a client that looks for a name on any condition of the list finds it now, where it found nothing. */
+function surprises(now: Sight, before: readonly Sight[], names: ReadonlySet<string>): boolean {
+  const shown = fold(now.reason);
+  if (names.has(shown) && !before.some((sight) => fold(sight.reason) === shown)) return true;
+  return (["matches", "general"] as const).some((ask) =>
+    [...now[ask]].some((name) => names.has(name) && !before.some((sight) => sight[ask].has(name))),
+  );
+}
+
+function missed(reason: string): string {
+  return (
+    `automation, CLI JSON consumers and SDK clients that match conditions[].reason == "${reason}" ` +
+    "for this finding will miss it"
+  );
+}
+
+function remediesFor(before: ReasonCatalog, situation: Situation, type: string): readonly string[] {
+  const old = situation.emissions.find((emission) => emission.type === type)?.reason;
+  if (old === undefined) return ["Use a new name for the new condition."];
+  return [
+    `Additive exposure now: keep the reason ${old} and state the finer finding as its cause or on a condition of its own.`,
+    `Change in a new contract: add the new reason with since: ${before.contract + 1}, raise contract to ` +
+      `${before.contract + 1}, and state generalReasons: ["${old}"], so that readers of older contracts keep ${old}.`,
+  ];
+}
+
+function sightOf(
+  catalog: ReasonCatalog,
+  situation: Situation,
+  type: string,
+  contract: number,
+): Sight | undefined {
+  const emission = emissionsFor(catalog, situation)
+    .filter((candidate) => candidate.type === type && (candidate.since ?? 1) <= contract)
+    .reduce<ReasonEmission | undefined>(
+      (latest, candidate) => ((candidate.since ?? 1) > (latest?.since ?? 0) ? candidate : latest),
+      undefined,
+    );
+  if (emission === undefined) return undefined;
+  const chain = [emission.reason, ...(emission.generalReasons ?? [])];
+  const index = shownIndex(chain, catalog, contract);
+  return {
+    reason: chain[index] ?? emission.reason,
+    matches: new Set(chain.map(fold)),
+    general: new Set(chain.slice(index).map(fold)),
+  };
+}
+
+function sightsOf(catalog: ReasonCatalog, situation: Situation, contract: number): readonly Sight[] {
+  const types = new Set(emissionsFor(catalog, situation).map(({ type }) => type));
+  return [...types].flatMap((type) => sightOf(catalog, situation, type, contract) ?? []);
+}
+
+/** What differs in the lists although no reader of an older contract sees it. */
+function remaining(
+  before: ReasonCatalog,
+  after: ReasonCatalog,
+  reported: ReadonlySet<string>,
+): readonly CatalogDifference[] {
+  const [old, now] = [byKey(before), byKey(after)];
+  const found: CatalogDifference[] = [];
+  for (const [key, emission] of now) {
+    const previous = old.get(key);
+    const subject = `${emission.operation}/${emission.cause}/${emission.type}`;
+    if (reported.has(subject) || (previous && sameStatement(previous, emission))) continue;
+    const text = `${subject} publishes ${emission.reason}`;
+    found.push(
+      previous === undefined
+        ? additive("emission-added", subject, `${text} from contract ${emission.since ?? 1} on.`)
+        : additive("emission-refined", subject, `${text}; readers of older contracts see what they saw.`),
+    );
+  }
+  for (const [key, emission] of old) {
+    const subject = `${emission.operation}/${emission.cause}/${emission.type}`;
+    if (now.has(key) || reported.has(subject)) continue;
+    found.push(
+      safe("emission-replaced", subject, `${subject} is stated by another entry with the same effect.`),
+    );
+  }
+  return found;
+}
+
+function sameStatement(a: ReasonEmission, b: ReasonEmission): boolean {
+  return a.reason === b.reason && sameValue(a.generalReasons ?? [], b.generalReasons ?? []);
+}
+
+function byKey(catalog: ReasonCatalog): ReadonlyMap<string, ReasonEmission> {
+  return new Map(
+    catalog.emits.map((emission) => {
+      const { operation, cause, type, since = 1 } = emission;
+      return [JSON.stringify([operation, cause, type, since]), emission];
+    }),
+  );
+}
+
+function situationsOf(catalog: ReasonCatalog): readonly Situation[] {
+  const situations = new Map<string, Situation>();
+  for (const { operation, cause } of catalog.emits) {
+    const emissions = emissionsFor(catalog, { operation, cause });
+    situations.set(JSON.stringify([operation, cause]), { operation, cause, emissions });
+  }
+  return [...situations.values()];
+}
+
+function emissionsFor(
+  catalog: ReasonCatalog,
+  { operation, cause }: Pick<Situation, "operation" | "cause">,
+): readonly ReasonEmission[] {
+  return catalog.emits.filter((emission) => emission.operation === operation && emission.cause === cause);
+}
+
+/** The contracts of `before` at which anything may start to look different. */
+function turningPoints(before: ReasonCatalog, after: ReasonCatalog): readonly number[] {
+  const points = [before, after].flatMap(({ reasons, retired, emits }) => [
+    ...Object.values(reasons).map(({ since }) => since ?? 1),
+    ...Object.values(retired ?? {}).map(({ retiredIn }) => retiredIn),
+    ...emits.map(({ since }) => since ?? 1),
+  ]);
+  return [...new Set([1, ...points])].filter((point) => point <= before.contract).sort((a, b) => a - b);
+}
+
+function fold(name: string): string {
+  return name.toLowerCase();
+}

@@ -1,0 +1,207 @@
+import { describe, expect, it } from "vitest";
+import {
+  defineReasonCatalog,
+  describeReason,
+  extendCatalog,
+  type ReasonCatalog,
+  sandboxReasons,
+} from "../index.js";
+
+const ready = { polarity: "positive", presence: "always", summary: "Ready." } as const;
+const entry = { types: ["Ready"], class: "terminal", summary: "A sentence." } as const;
+const base = {
+  name: "test",
+  contract: 2,
+  types: { Ready: ready },
+  reasons: { A: entry, B: entry, Wait: { ...entry, class: "waiting" } },
+  emits: [],
+} as const;
+const define = (part: object) => defineReasonCatalog({ ...base, ...part });
+
+describe("defineReasonCatalog", () => {
+  it("gives a frozen copy in plain JSON", () => {
+    const definition = {
+      ...base,
+      emits: [{ operation: "o", cause: "c", type: "Ready", reason: "A" }],
+    } as const;
+    const catalog = defineReasonCatalog(definition);
+    expect(JSON.parse(JSON.stringify(catalog))).toEqual(definition);
+    expect(Object.isFrozen(catalog.reasons.A.types)).toBe(true);
+    expect(Object.isFrozen(catalog.emits[0])).toBe(true);
+  });
+
+  it.each<[string, object, string]>([
+    ["no name", { name: "" }, "name"],
+    ["contract 0", { contract: 0 }, "contract"],
+    ["a fractional contract", { contract: 1.5 }, "contract"],
+    ["no types", { types: null }, "types"],
+    ["a type that Kubernetes refuses", { types: { "not ready": ready, Ready: ready } }, "types.not ready"],
+    ["types that differ by case only", { types: { Ready: ready, READY: ready } }, "types.READY"],
+    ["an unknown polarity", { types: { Ready: { ...ready, polarity: "good" } } }, "types.Ready.polarity"],
+    ["an unknown presence", { types: { Ready: { ...ready, presence: "often" } } }, "types.Ready.presence"],
+    ["a type without words", { types: { Ready: { ...ready, summary: "" } } }, "types.Ready.summary"],
+    ["a reason that Kubernetes refuses", { reasons: { "A-B": entry } }, "reasons.A-B"],
+    ["reasons that differ by case only", { reasons: { A: entry, a: entry } }, "reasons.a"],
+    ["a retired name in use", { retired: { a: { retiredIn: 2 } } }, "reasons.a"],
+    ["a name retired from the start", { retired: { Old: { retiredIn: 1 } } }, "retired.Old.retiredIn"],
+    ["a name retired in the future", { retired: { Old: { retiredIn: 3 } } }, "retired.Old.retiredIn"],
+    ["a reason on no type", { reasons: { A: { ...entry, types: [] } } }, "reasons.A.types"],
+    ["a reason on a foreign type", { reasons: { A: { ...entry, types: ["toString"] } } }, "reasons.A.types"],
+    ["an unknown class", { reasons: { A: { ...entry, class: "fatal" } } }, "reasons.A.class"],
+    ["since beyond the contract", { reasons: { A: { ...entry, since: 3 } } }, "reasons.A.since"],
+    [
+      "deprecated before it came",
+      { reasons: { A: { ...entry, since: 2, deprecatedIn: 1 } } },
+      "reasons.A.deprecatedIn",
+    ],
+    [
+      "a replacement that is not there",
+      { reasons: { A: { ...entry, replacedBy: "C" } } },
+      "reasons.A.replacedBy",
+    ],
+    [
+      "replacements in a circle",
+      { reasons: { A: { ...entry, replacedBy: "B" }, B: { ...entry, replacedBy: "A" } } },
+      "reasons.A.replacedBy",
+    ],
+    [
+      "refinements in a circle",
+      { reasons: { A: { ...entry, refines: ["B"] }, B: { ...entry, refines: ["A"] } } },
+      "reasons.A.refines",
+    ],
+    ["a refinement of nothing", { reasons: { A: { ...entry, refines: ["C"] } } }, "reasons.A.refines"],
+    [
+      "a wait that refines a result",
+      { reasons: { ...base.reasons, Wait: { ...base.reasons.Wait, refines: ["A"] } } },
+      "reasons.Wait.refines",
+    ],
+    ["phases that are no list", { reasons: { A: { ...entry, phases: "Error" } } }, "reasons.A.phases"],
+    [
+      "a source without words",
+      { reasons: { A: { ...entry, sources: [{ backend: "docker", raw: [] }] } } },
+      "reasons.A.sources.raw",
+    ],
+    [
+      "a source of nobody",
+      { reasons: { A: { ...entry, sources: [{ backend: "", raw: ["x"] }] } } },
+      "reasons.A.sources.backend",
+    ],
+    ["a reason without words", { reasons: { A: { ...entry, summary: "" } } }, "reasons.A.summary"],
+    [
+      "an emission of nothing",
+      { emits: [{ operation: "o", cause: "c", type: "Ready", reason: "C" }] },
+      "emits[0].reason",
+    ],
+    [
+      "an emission on a foreign type",
+      { emits: [{ operation: "o", cause: "c", type: "Done", reason: "A" }] },
+      "emits[0].type",
+    ],
+    [
+      "an emission of no operation",
+      { emits: [{ operation: "", cause: "c", type: "Ready", reason: "A" }] },
+      "emits[0].operation",
+    ],
+    [
+      "a wait generalised to a result",
+      { emits: [{ operation: "o", cause: "c", type: "Ready", reason: "Wait", generalReasons: ["A"] }] },
+      "emits[0].generalReasons",
+    ],
+    [
+      "a reason as its own general one",
+      { emits: [{ operation: "o", cause: "c", type: "Ready", reason: "A", generalReasons: ["A"] }] },
+      "emits[0].generalReasons",
+    ],
+    [
+      "a general reason in another case",
+      { emits: [{ operation: "o", cause: "c", type: "Ready", reason: "A", generalReasons: ["b"] }] },
+      "emits[0].generalReasons",
+    ],
+    [
+      "two answers for one finding",
+      {
+        emits: [
+          { operation: "o", cause: "c", type: "Ready", reason: "A" },
+          { operation: "o", cause: "c", type: "Ready", reason: "B" },
+        ],
+      },
+      "emits[1]",
+    ],
+  ])("refuses %s", (_name, part, field) => {
+    expect(() => define(part)).toThrow(expect.objectContaining({ code: "INVALID_CATALOG", field }));
+  });
+});
+
+describe("extendCatalog", () => {
+  const catalog = extendCatalog(sandboxReasons, {
+    prefix: "Acme",
+    name: "acme",
+    types: { AcmeLicensed: ready },
+    reasons: {
+      AcmeLicenseMissing: { types: ["Ready", "AcmeLicensed"], class: "terminal", summary: "No licence." },
+    },
+    emits: [
+      {
+        operation: "start",
+        cause: "acme-licence",
+        type: "Ready",
+        reason: "AcmeLicenseMissing",
+        generalReasons: ["StartFailed"],
+      },
+    ],
+    retired: { AcmeOld: { retiredIn: 2 } },
+  });
+
+  it("holds the user's reasons beside the built-in ones", () => {
+    expect(catalog).toMatchObject({ name: "acme", contract: sandboxReasons.contract });
+    expect(Object.keys(catalog.reasons)).toEqual([
+      ...Object.keys(sandboxReasons.reasons),
+      "AcmeLicenseMissing",
+    ]);
+    expect(catalog.emits).toHaveLength(sandboxReasons.emits.length + 1);
+  });
+
+  it.each<[string, object, string]>([
+    ["a reason without the prefix", { reasons: { Other: entry } }, "reasons.Other"],
+    ["no prefix", { prefix: "" }, "prefix"],
+    ["an older contract", { contract: 1 }, "contract"],
+    ["a type that is there already", { types: { Ready: ready } }, "types.Ready"],
+    ["a type that differs by case only", { types: { ready } }, "types.ready"],
+    ["a retired name without the prefix", { retired: { Starting: { retiredIn: 2 } } }, "reasons.Starting"],
+  ])("refuses %s", (_name, part, field) => {
+    const extension = { prefix: "Acme", reasons: {}, ...part };
+    expect(() => extendCatalog(sandboxReasons, extension as never)).toThrow(
+      expect.objectContaining({ code: "INVALID_CATALOG", field }),
+    );
+  });
+
+  it("refuses a name that the base has, prefix or not", () => {
+    expect(() => extendCatalog(catalog, { prefix: "Acme", reasons: { AcmeLicenseMissing: entry } })).toThrow(
+      expect.objectContaining({ field: "reasons.AcmeLicenseMissing" }),
+    );
+  });
+});
+
+describe("describeReason", () => {
+  const catalog: ReasonCatalog = define({
+    reasons: {
+      A: { ...entry, sources: [{ backend: "docker", raw: ["exited"] }] },
+      B: { ...entry, sources: [{ backend: "podman", raw: ["exited"] }] },
+    },
+    retired: { Old: { retiredIn: 2, replacedBy: "B" } },
+  });
+
+  it.each([
+    ["A", undefined, { found: "reason", name: "A", summary: "A sentence." }],
+    ["a", undefined, { found: "reason", name: "A" }],
+    ["EXITED", undefined, { found: "raw", name: "A" }],
+    ["exited", "podman", { found: "raw", name: "B" }],
+    ["exited", "qemu", { found: "unknown" }],
+    ["old", undefined, { found: "retired", name: "B" }],
+    ["constructor", undefined, { found: "unknown" }],
+    ["__proto__", undefined, { found: "unknown" }],
+    ["", undefined, { found: "unknown" }],
+  ])("describes %j of %s", (reason, backend, expected) => {
+    expect(describeReason(reason, { catalog, backend })).toMatchObject({ reason, ...expected });
+  });
+});

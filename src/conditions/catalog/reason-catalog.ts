@@ -1,0 +1,131 @@
+/**
+ * What a reason says about the future: `waiting` (work goes on), `transient` (a fault that may pass by itself),
+ * `terminal` (nothing changes until somebody acts), `informational` (a fact that is no fault).
+ *
+ * @public
+ */
+export type ReasonClass = "waiting" | "transient" | "terminal" | "informational";
+
+/**
+ * What `True` means for a condition type: good (`positive`), bad (`negative`), or neither.
+ *
+ * @public
+ */
+export type ConditionPolarity = "positive" | "negative" | "neutral";
+
+/**
+ * When a condition type is in the list: `always`, `while-true` (absent otherwise), or `once-reached` (from then on).
+ *
+ * @public
+ */
+export type ConditionPresence = "always" | "while-true" | "once-reached";
+
+/**
+ * A condition type of a catalog.
+ *
+ * @public
+ */
+export interface ConditionTypeEntry {
+  readonly polarity: ConditionPolarity;
+  readonly presence: ConditionPresence;
+  readonly summary: string;
+}
+
+/**
+ * Words of a backend that mean a reason.
+ *
+ * @public
+ */
+export interface ReasonSource {
+  /** The backend that prints the words, for instance `kubernetes`. */
+  readonly backend: string;
+  /** The words as the backend prints them; compared without letter case. */
+  readonly raw: readonly string[];
+  /** Versions of the backend that print them, as far as known. */
+  readonly versions?: string | undefined;
+}
+
+/**
+ * A reason of a catalog.
+ *
+ * @public
+ */
+export interface ReasonEntry {
+  /** The condition types it may sit on. */
+  readonly types: readonly string[];
+  readonly class: ReasonClass;
+  /** The phases it accompanies; absent means any. */
+  readonly phases?: readonly string[] | undefined;
+  /** First contract that knows it. Absent means 1. */
+  readonly since?: number | undefined;
+  /** First contract that advises against it. It stays known. */
+  readonly deprecatedIn?: number | undefined;
+  /** The reason to use instead of a deprecated one. */
+  readonly replacedBy?: string | undefined;
+  /** Reasons of which this is always a case, unlike `generalReasons`, which hold for one occurrence. */
+  readonly refines?: readonly string[] | undefined;
+  readonly sources?: readonly ReasonSource[] | undefined;
+  readonly summary: string;
+  /** What the operator should do about it. Absent means nothing. */
+  readonly action?: string | undefined;
+}
+
+/**
+ * A name that was a reason once. It stays reserved, so that it never comes back with another meaning.
+ *
+ * @public
+ */
+export interface RetiredReason {
+  /** First contract that no longer knows it. */
+  readonly retiredIn: number;
+  readonly replacedBy?: string | undefined;
+}
+
+/**
+ * What is published where: in this situation this reason is written on this condition type.
+ *
+ * @public
+ */
+export interface ReasonEmission {
+  /** What was being done, for instance `prepare`. */
+  readonly operation: string;
+  /** What was found, for instance `isolation-backend-mismatch`. */
+  readonly cause: string;
+  readonly type: string;
+  readonly reason: string;
+  /** What the writer states the reason to be a case of, nearest first. */
+  readonly generalReasons?: readonly string[] | undefined;
+  /** First contract that this emission holds for; it replaces the one of an older contract. Absent means 1. */
+  readonly since?: number | undefined;
+}
+
+/**
+ * The reasons that a project publishes, as plain JSON: what `defineReasonCatalog` takes, checks and freezes.
+ *
+ * @public
+ */
+export interface ReasonCatalog<Name extends string = string> {
+  readonly name: string;
+  /** The newest contract, a positive integer that grows by one with every breaking change. */
+  readonly contract: number;
+  readonly types: Readonly<Record<string, ConditionTypeEntry>>;
+  readonly reasons: Readonly<Record<Name, ReasonEntry>>;
+  readonly emits: readonly ReasonEmission[];
+  readonly retired?: Readonly<Record<string, RetiredReason>> | undefined;
+}
+
+/**
+ * The union of the reasons of a catalog.
+ *
+ * @example
+ * ```ts
+ * import type { ReasonOf, sandboxReasons } from "slipway/conditions";
+ *
+ * const reason: ReasonOf<typeof sandboxReasons> = "ImagePreparationTimedOut";
+ * ```
+ *
+ * @public
+ */
+export type ReasonOf<Catalog> = Catalog extends { readonly reasons: infer Reasons }
+  ? Extract<keyof Reasons, string>
+  : never;

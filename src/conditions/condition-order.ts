@@ -1,0 +1,51 @@
+import type { Condition } from "./condition.js";
+import { instantOf } from "./transition-time.js";
+
+/**
+ * Where a type occurs twice, which twin speaks: the greater generation, then the later time, then content. Never the
+ * position, so a list that a peer reordered still reads the same. Positive when `a` speaks.
+ *
+ * A twin without a generation makes no claim and therefore yields to one that makes any; treating it as equal to all
+ * would let three twins beat each other in a circle.
+ *
+ * @internal
+ */
+export function compareTwins(a: Condition, b: Condition): number {
+  return generationOf(a) - generationOf(b) || timeOf(a) - timeOf(b) || (contentOf(a) < contentOf(b) ? -1 : 1);
+}
+
+/**
+ * The index of the condition that speaks for a type, or -1.
+ *
+ * @internal
+ */
+export function speakerIndex(list: readonly Condition[], type: string): number {
+  return list.reduce((speaker, condition, index) => {
+    const speaking = list[speaker];
+    return condition.type === type && (!speaking || compareTwins(condition, speaking) > 0) ? index : speaker;
+  }, -1);
+}
+
+/**
+ * The condition that speaks for exactly this type.
+ *
+ * @internal
+ */
+export function getExact(list: readonly Condition[], type: string): Condition | undefined {
+  return list[speakerIndex(list, type)];
+}
+
+function generationOf({ observedGeneration }: Condition): number {
+  return Number.isInteger(observedGeneration) ? (observedGeneration as number) : -1;
+}
+
+function timeOf(condition: Condition): number {
+  // A finite floor: the difference of two infinities is NaN, which would hide the rules below.
+  return instantOf(condition.lastTransitionTime) ?? -Number.MAX_SAFE_INTEGER;
+}
+
+/** Any fixed order will do; `False` comes after `True`, so that of two the cautious one speaks. */
+function contentOf(condition: Condition): string {
+  const rank = ["True", "Unknown", "False"].indexOf(condition.status);
+  return JSON.stringify([rank, Object.entries(condition).sort()]);
+}

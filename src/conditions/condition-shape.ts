@@ -1,0 +1,159 @@
+import type { Condition, ConditionCause, ConditionUpdate } from "./condition.js";
+import { readStatus } from "./condition-status.js";
+import { instantOf } from "./transition-time.js";
+
+/**
+ * The lengths that Kubernetes enforces on a condition, in characters (Unicode code points).
+ *
+ * @public
+ */
+export const conditionLimits = { type: 316, reason: 1024, message: 32_768 } as const;
+
+const TYPE =
+  /^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\/)?([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
+const REASON = /^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/;
+/** What a condition without a reason is stored under: Kubernetes refuses an empty one. */
+const NO_REASON = "NoReasonReported";
+
+/**
+ * One field of a condition that Kubernetes would refuse.
+ *
+ * @public
+ */
+export interface ConditionIssue {
+  readonly field: keyof Condition;
+  readonly value: unknown;
+}
+
+/**
+ * What Kubernetes would refuse in a condition, one entry per field; empty when it is acceptable. Never throws.
+ *
+ * @example
+ * ```ts
+ * import { validateCondition } from "slipway/conditions";
+ *
+ * validateCondition({ type: "Ready", status: "True", reason: "is up", message: "", lastTransitionTime: "2026-01-01T00:00:00Z" })
+ *   .map((issue) => issue.field); // => ["reason"]
+ * ```
+ *
+ * @public
+ */
+export function validateCondition(condition: unknown): readonly ConditionIssue[] {
+  const fields = typeof condition === "object" && condition !== null ? (condition as Partial<Condition>) : {};
+  const valid: Partial<Record<keyof Condition, boolean>> = {
+    type: isConditionType(fields.type),
+    status: ["True", "False", "Unknown"].includes(fields.status ?? ""),
+    reason: isReason(fields.reason),
+    message: isMessage(fields.message),
+    lastTransitionTime: instantOf(fields.lastTransitionTime) !== undefined,
+    observedGeneration: isGeneration(fields.observedGeneration),
+  };
+  return (Object.keys(valid) as (keyof Condition)[]).flatMap((field) =>
+    valid[field] === true ? [] : [{ field, value: fields[field] }],
+  );
+}
+
+/**
+ * An update that Kubernetes will accept, with every foreign string made acceptable rather than refused: one strange
+ * word from a backend must not cost the whole status write. What is acceptable already stays as it is.
+ *
+ * @internal
+ */
+export function sanitizeUpdate(update: ConditionUpdate): ConditionUpdate {
+  const { observedGeneration, cause, generalReasons, convertedFrom, ...rest } = update;
+  return {
+    ...rest,
+    type: sanitizeType(update.type),
+    status: readStatus(update.status) ?? "Unknown",
+    reason: sanitizeReason(update.reason),
+    message: sanitizeMessage(update.message),
+    ...(isGeneration(observedGeneration) && observedGeneration !== undefined && { observedGeneration }),
+    ...(cause && { cause: sanitizeCause(cause) }),
+    ...(Array.isArray(generalReasons) && { generalReasons: generalReasons.map(sanitizeReason) }),
+    ...(convertedFrom && { convertedFrom }),
+  };
+}
+
+/**
+ * A reason that Kubernetes accepts, made from any string: what is not allowed becomes `_`, an empty one
+ * `NoReasonReported`. A reason that is acceptable comes back as it is.
+ *
+ * @example
+ * ```ts
+ * import { sanitizeReason } from "slipway/conditions";
+ *
+ * sanitizeReason("OOM killed!"); // => "OOM_killed"
+ * sanitizeReason("137"); // => "Reason_137"
+ * ```
+ *
+ * @public
+ */
+export function sanitizeReason(text: string): string {
+  if (isReason(text)) return text;
+  // Cut first, with room for the prefix: the text may be of any length.
+  const words = trim(
+    asText(text)
+      .slice(0, 1000)
+      .replace(/[^A-Za-z0-9_,:]+/g, "_"),
+  );
+  if (words === "") return NO_REASON;
+  return /^\d/.test(words) ? `Reason_${words}` : words;
+}
+
+/**
+ * Whether a string may be the reason of a condition.
+ *
+ * @internal
+ */
+export function isReason(text: unknown): text is string {
+  return typeof text === "string" && text.length <= conditionLimits.reason && REASON.test(text);
+}
+
+/**
+ * Whether a string may be the type of a condition.
+ *
+ * @internal
+ */
+export function isConditionType(text: unknown): text is string {
+  return typeof text === "string" && text.length <= conditionLimits.type && TYPE.test(text);
+}
+
+function sanitizeType(text: string): string {
+  if (isConditionType(text)) return text;
+  return trim(
+    asText(text)
+      .slice(0, conditionLimits.type)
+      .replace(/[^A-Za-z0-9_.-]+/g, "-"),
+  );
+}
+
+function sanitizeMessage(message: unknown): string {
+  return isMessage(message)
+    ? message
+    : Array.from(asText(message)).slice(0, conditionLimits.message).join("");
+}
+
+function sanitizeCause(cause: ConditionCause): ConditionCause {
+  return { ...cause, reason: sanitizeReason(cause.reason), message: sanitizeMessage(cause.message) };
+}
+
+function isMessage(text: unknown): text is string {
+  // A code point takes at most two units, so most texts need no counting.
+  if (typeof text !== "string") return false;
+  return (
+    text.length <= conditionLimits.message ||
+    (text.length <= 2 * conditionLimits.message && Array.from(text).length <= conditionLimits.message)
+  );
+}
+
+function isGeneration(value: unknown): value is number | undefined {
+  return value === undefined || (Number.isSafeInteger(value) && (value as number) >= 0);
+}
+
+function asText(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+function trim(text: string): string {
+  return text.replace(/^[^A-Za-z0-9]+|[^A-Za-z0-9]+$/g, "");
+}

@@ -1,0 +1,318 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import {
+  type Condition,
+  convertConditions,
+  defineReasonCatalog,
+  matchesReason,
+  readContract,
+  sandboxReasons,
+  stateIsolationMismatch,
+  summarize,
+} from "./index.js";
+
+// The same cases in every run: a test that fails sometimes teaches nobody.
+fc.configureGlobal({ seed: 20_260_101 });
+
+const catalog = defineReasonCatalog({
+  name: "three",
+  contract: 3,
+  types: { Ready: { polarity: "positive", presence: "always", summary: "Ready." } },
+  reasons: {
+    Timeout: { types: ["Ready"], class: "terminal", summary: "s" },
+    Waiting: { types: ["Ready"], class: "waiting", summary: "s" },
+    Mismatch: { types: ["Ready"], class: "terminal", since: 2, summary: "s" },
+    Hiccup: { types: ["Ready"], class: "transient", since: 2, summary: "s" },
+    BiosMismatch: { types: ["Ready"], class: "terminal", since: 3, summary: "s" },
+  },
+  retired: { Ancient: { retiredIn: 2 } },
+});
+const words = [
+  ...Object.keys(catalog.reasons),
+  "Ancient",
+  "waiting",
+  "TIMEOUT",
+  "Foreign",
+  "",
+  "__proto__",
+  "constructor",
+];
+const word = fc.constantFrom(...words);
+const cause = fc.record({ reason: word, message: fc.constantFrom("", "m") });
+const condition: fc.Arbitrary<Condition> = fc.record(
+  {
+    type: fc.constantFrom("Ready", "Other"),
+    status: fc.constantFrom("True" as const, "False" as const, "Unknown" as const),
+    reason: word,
+    message: fc.constantFrom("", "m", "n"),
+    lastTransitionTime: fc.constantFrom("", "2026-01-01T00:00:00Z"),
+    observedGeneration: fc.nat(),
+    cause,
+    generalReasons: fc.array(word, { maxLength: 4 }),
+    severity: fc.jsonValue(),
+  },
+  { requiredKeys: ["type", "status", "reason", "message", "lastTransitionTime"] },
+);
+const list = fc.array(condition, { maxLength: 4 });
+const contract = fc.integer({ min: 1, max: 4 });
+const to = (conditions: readonly Condition[], number: number) =>
+  convertConditions(conditions, { catalog, contract: number });
+const classOf = (reason: string) =>
+  Object.entries(catalog.reasons).find(([name]) => name.toLowerCase() === reason.toLowerCase())?.[1].class;
+
+describe("convertConditions, as laws", () => {
+  it("is idempotent, and the same reference on the second pass", () => {
+    fc.assert(
+      fc.property(list, contract, (conditions, number) => {
+        const once = to(conditions, number);
+        expect(to(once, number)).toBe(once);
+      }),
+    );
+  });
+
+  it("loses nothing on the way down and up again, over any number of contracts", () => {
+    fc.assert(
+      fc.property(list, fc.array(contract), (conditions, path) => {
+        const newest = to(conditions, 3);
+        expect(to(path.reduce(to, newest), 3)).toEqual(newest);
+        expect(to(path.reduce(to, conditions), 3)).toEqual(newest);
+        const text: Condition[] = JSON.parse(JSON.stringify(to(newest, 1)));
+        expect(to(text, 3)).toEqual(JSON.parse(JSON.stringify(newest)));
+      }),
+    );
+  });
+
+  it("gives back exactly what was written, where the newest contract knows the reason", () => {
+    fc.assert(
+      fc.property(list, (conditions) => {
+        const known = conditions.filter(({ reason }) => classOf(reason) !== undefined);
+        expect(to(known, 3)).toBe(known);
+        expect(to(to(known, 1), 3)).toEqual(known);
+        expect(to(to(known, 2), 3)).toEqual(known);
+      }),
+    );
+  });
+
+  it("gives the same view by whatever way it is reached", () => {
+    fc.assert(
+      fc.property(list, fc.array(contract), contract, (conditions, path, number) => {
+        expect(to(path.reduce(to, conditions), number)).toEqual(to(conditions, number));
+      }),
+    );
+  });
+
+  it("leaves type, status, time, generation, message, foreign fields and order alone", () => {
+    const rest = (shown: Condition) => ({
+      ...shown,
+      reason: "",
+      cause: undefined,
+      generalReasons: [],
+      convertedFrom: undefined,
+    });
+    fc.assert(
+      fc.property(list, contract, (conditions, number) => {
+        expect(to(conditions, number).map(rest)).toEqual(conditions.map(rest));
+      }),
+    );
+  });
+
+  it("never turns a reason known to be non-terminal into a terminal one", () => {
+    fc.assert(
+      fc.property(condition, contract, (stated, number) => {
+        const before = classOf(stated.reason);
+        const [shown] = to([stated], number);
+        if (before !== undefined && before !== "terminal")
+          expect(classOf(shown?.reason ?? "")).not.toBe("terminal");
+      }),
+    );
+  });
+
+  it("shows the first of reason and general reasons that the contract knows, and matches the same names", () => {
+    fc.assert(
+      fc.property(condition, contract, word, (stated, number, name) => {
+        const [shown = stated] = to([stated], number);
+        const chain = [stated.reason, ...(stated.generalReasons ?? [])].map((each) => each.toLowerCase());
+        expect(chain).toContain(shown.reason.toLowerCase());
+        if (matchesReason(stated, name)) expect(matchesReason(shown, name)).toBe(true);
+      }),
+    );
+  });
+
+  it("never throws, whatever a peer put into the fields", () => {
+    const odd = fc.record({
+      type: fc.anything(),
+      reason: fc.anything(),
+      cause: fc.anything(),
+      generalReasons: fc.anything(),
+      convertedFrom: fc.anything(),
+    });
+    fc.assert(
+      fc.property(fc.array(odd), fc.anything(), (conditions, number) => {
+        const options = { catalog, contract: number as number };
+        const once = convertConditions(conditions as unknown as Condition[], options);
+        expect(convertConditions(once, options)).toEqual(once);
+      }),
+    );
+  });
+});
+
+describe("convertConditions", () => {
+  const stated: Condition = {
+    type: "Ready",
+    status: "False",
+    reason: "BiosMismatch",
+    generalReasons: ["Mismatch", "Timeout"],
+    message: "m",
+    lastTransitionTime: "2026-01-01T00:00:00Z",
+  };
+
+  it("chooses the nearest reason that each contract knows", () => {
+    expect([1, 2, 3, 9].map((number) => to([stated], number)[0]?.reason)).toEqual([
+      "Timeout",
+      "Mismatch",
+      "BiosMismatch",
+      "BiosMismatch",
+    ]);
+  });
+
+  it("puts the skipped reason into the cause, unless the writer stated one", () => {
+    expect(to([stated], 1)[0]).toMatchObject({
+      reason: "Timeout",
+      cause: { reason: "BiosMismatch", message: "m" },
+    });
+    const own = { ...stated, cause: { reason: "Firmware", message: "" } };
+    const [shown] = to([own], 1);
+    expect(shown?.cause).toEqual(own.cause);
+    for (const name of ["BiosMismatch", "Mismatch", "Timeout", "Firmware"])
+      expect(matchesReason(shown, name)).toBe(true);
+  });
+
+  it("shows a reason of an unknown newer contract by the general reasons that its writer stated", () => {
+    const future = { ...stated, reason: "FromTheFuture", generalReasons: ["AlsoNew", "mismatch", "TIMEOUT"] };
+    expect(to([future], 1)[0]?.reason).toBe("Timeout");
+    expect(to([future], 2)[0]?.reason).toBe("Mismatch");
+  });
+
+  it("keeps a reason that nothing known stands in for", () => {
+    const lonely = [{ ...stated, generalReasons: ["Elsewhere"] }];
+    expect(to(lonely, 1)).toBe(lonely);
+  });
+
+  it("knows a retired reason in the contracts before", () => {
+    const ancient = [{ ...stated, reason: "Foreign", generalReasons: ["Ancient", "Timeout"] }];
+    expect(to(ancient, 1)[0]?.reason).toBe("Ancient");
+    expect(to(ancient, 2)[0]?.reason).toBe("Timeout");
+  });
+
+  it("does not restore what a peer has replaced since", () => {
+    const [old] = to([stated], 1);
+    const overwritten = { ...old, status: "True", reason: "Waiting" } as Condition;
+    expect(to([overwritten], 3)[0]?.reason).toBe("Waiting");
+    expect(matchesReason(overwritten, "Mismatch")).toBe(false);
+  });
+
+  it("publishes contract 1 to who does not ask, and to who asks for nonsense", () => {
+    expect(convertConditions([stated], { catalog })[0]?.reason).toBe("Timeout");
+    for (const number of [0, -1, NaN, 1.5]) expect(to([stated], number)[0]?.reason).toBe("Timeout");
+    expect(to([stated], Infinity)[0]?.reason).toBe("BiosMismatch");
+  });
+});
+
+describe("readContract", () => {
+  it.each([
+    ["2", 2],
+    [2, 2],
+    ["0", 1],
+    ["-2", 1],
+    ["2.0", 1],
+    ["two", 1],
+    [null, 1],
+    [undefined, 1],
+    ["99999999999999999999", 1],
+  ])("reads %j as %d", (value, expected) => {
+    expect(readContract(value)).toBe(expected);
+  });
+});
+
+describe("stateIsolationMismatch", () => {
+  const now = Date.UTC(2026, 0, 1);
+  const message = "restore the gateway selection or create a new sandbox";
+
+  it("states the mismatch with the timeout as its general reason, and beside it the companion condition", () => {
+    const stored = stateIsolationMismatch([], { now, timedOut: true, message, observedGeneration: 3 });
+    expect(stored).toEqual([
+      {
+        type: "Ready",
+        status: "False",
+        reason: "IsolationBackendMismatch",
+        generalReasons: ["ImagePreparationTimedOut"],
+        message,
+        observedGeneration: 3,
+        lastTransitionTime: "2026-01-01T00:00:00Z",
+      },
+      {
+        type: "IsolationBackendMatched",
+        status: "False",
+        reason: "IsolationBackendMismatch",
+        message,
+        observedGeneration: 3,
+        lastTransitionTime: "2026-01-01T00:00:00Z",
+      },
+    ]);
+    expect(
+      stateIsolationMismatch(stored, { now: now + 5000, timedOut: true, message, observedGeneration: 3 }),
+    ).toBe(stored);
+  });
+
+  it("takes over the form in which a deadline publishes it, and shows it in both contracts", () => {
+    const published: Condition[] = [
+      {
+        type: "Ready",
+        status: "False",
+        reason: "ImagePreparationTimedOut",
+        cause: { reason: "IsolationBackendMismatch", message },
+        message: "preparation took 30 min",
+        lastTransitionTime: "2025-12-31T23:00:00Z",
+      },
+    ];
+    expect(convertConditions(published, { catalog: sandboxReasons, contract: 1 })).toBe(published);
+    expect(convertConditions(published, { catalog: sandboxReasons, contract: 2 })).toBe(published);
+    expect(matchesReason(published[0], "IsolationBackendMismatch")).toBe(true);
+
+    const stored = stateIsolationMismatch(published, { now, timedOut: true, message });
+    expect(stored[0]).toMatchObject({
+      reason: "IsolationBackendMismatch",
+      lastTransitionTime: "2025-12-31T23:00:00Z",
+    });
+    const [old] = convertConditions(stored, { catalog: sandboxReasons, contract: 1 });
+    expect(old).toMatchObject({
+      reason: "ImagePreparationTimedOut",
+      cause: { reason: "IsolationBackendMismatch", message },
+    });
+  });
+});
+
+describe("summarize", () => {
+  it("says what Ready says, with its cause", () => {
+    const [old] = convertConditions(
+      stateIsolationMismatch([], { now: 0, timedOut: true, message: "restore it", observedGeneration: 2 }),
+      {
+        catalog: sandboxReasons,
+      },
+    );
+    const summary = summarize([old as Condition], { generation: 3 });
+    expect(summary).toMatchObject({ status: "False", reason: "ImagePreparationTimedOut", stale: true });
+    expect(summary.text).toBe("Ready=False ImagePreparationTimedOut (IsolationBackendMismatch): restore it");
+  });
+
+  it("reads an absent condition as Unknown, and an absent generation as no claim", () => {
+    expect(summarize([], { type: "Suspended", generation: 4 })).toEqual({
+      type: "Suspended",
+      status: "Unknown",
+      reason: "NotYetReported",
+      message: "",
+      stale: false,
+      text: "Suspended=Unknown NotYetReported",
+    });
+  });
+});

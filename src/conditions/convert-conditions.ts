@@ -1,0 +1,127 @@
+import type { ReasonCatalog } from "./catalog/reason-catalog.js";
+import { findByName, isKnown, reasonClass } from "./catalog/catalog-lookup.js";
+import type { Condition } from "./condition.js";
+import { originOf } from "./matches-reason.js";
+
+/**
+ * For whom {@link convertConditions} publishes.
+ *
+ * @public
+ */
+export interface ConvertOptions {
+  readonly catalog: ReasonCatalog;
+  /**
+   * The contract that the reader asked for. A number that is no contract counts as 1, and one beyond the catalog's as
+   * the catalog's own.
+   *
+   * @defaultValue 1
+   */
+  readonly contract?: number | undefined;
+}
+
+/**
+ * Publishes conditions for a reader of a contract.
+ *
+ * A reason becomes the first of itself and its general reasons that the contract knows. The skipped reason goes to
+ * `cause`, unless the writer stated one, and `convertedFrom` keeps what the writer stated, so that converting back
+ * gives the first list again. Type, status, time, generation, message, unknown fields and order stay; no reason known
+ * to be non-terminal becomes a terminal one; a reason that nothing known stands in for stays as it is. Never throws.
+ * The very same array comes back when nothing changed.
+ *
+ * @example
+ * ```ts
+ * import { convertConditions, sandboxReasons } from "slipway/conditions";
+ *
+ * const stored = [{
+ *   type: "Ready", status: "False", reason: "IsolationBackendMismatch", generalReasons: ["ImagePreparationTimedOut"],
+ *   message: "restore the gateway selection or create a new sandbox", lastTransitionTime: "2026-01-01T00:00:00Z",
+ * }] as const;
+ * const [old] = convertConditions(stored, { catalog: sandboxReasons, contract: 1 });
+ * old?.reason; // => "ImagePreparationTimedOut"
+ * old?.cause?.reason; // => "IsolationBackendMismatch"
+ * ```
+ *
+ * @public
+ */
+export function convertConditions(list: readonly Condition[], options: ConvertOptions): readonly Condition[] {
+  const contract = readContract(options.contract);
+  const converted = list.map((condition) => convert(condition, options.catalog, contract));
+  return converted.every((condition, index) => condition === list[index]) ? list : converted;
+}
+
+/**
+ * The contract that a request asks for, from a header, a flag or a query: a positive integer as a number or in
+ * decimal digits. Anything else, and nothing, is contract 1: a reader that does not ask gets what it always got.
+ *
+ * @example
+ * ```ts
+ * import { readContract } from "slipway/conditions";
+ *
+ * readContract("2"); // => 2
+ * readContract(undefined); // => 1
+ * ```
+ *
+ * @public
+ */
+export function readContract(value: unknown): number {
+  const contract = typeof value === "string" && /^\d{1,9}$/.test(value) ? Number(value) : value;
+  if (contract === Infinity) return Number.MAX_SAFE_INTEGER;
+  return Number.isSafeInteger(contract) && (contract as number) > 0 ? (contract as number) : 1;
+}
+
+/**
+ * The index in `[reason, ...generalReasons]` of the reason that a contract shows.
+ *
+ * @internal
+ */
+export function shownIndex(chain: readonly string[], catalog: ReasonCatalog, contract: number): number {
+  const [reason = ""] = chain;
+  const stated = reasonClass(catalog, reason);
+  const index = chain.findIndex(
+    (candidate, position) =>
+      isKnown(catalog, candidate, contract) &&
+      // What may still come right must not make an older client give up.
+      (position === 0 ||
+        stated === undefined ||
+        stated === "terminal" ||
+        reasonClass(catalog, candidate) !== "terminal"),
+  );
+  return Math.max(index, 0);
+}
+
+function convert(condition: Condition, catalog: ReasonCatalog, contract: number): Condition {
+  const stated = restore(condition);
+  const { reason, cause } = stated;
+  const generalReasons: readonly string[] = Array.isArray(stated.generalReasons) ? stated.generalReasons : [];
+  const index = shownIndex([reason, ...generalReasons], catalog, contract);
+  const general = generalReasons[index - 1];
+  if (general === undefined) return stated;
+  // Clients compare exactly, so the contract's own spelling is shown.
+  const [shown] = findByName(catalog.reasons, general) ?? findByName(catalog.retired, general) ?? [general];
+  if (shown === condition.reason && stated !== condition) return condition;
+  const further = generalReasons.slice(index);
+  return {
+    ...without(stated, ["generalReasons"]),
+    reason: shown,
+    cause: cause ?? { reason, message: stated.message },
+    ...(further.length > 0 && { generalReasons: further }),
+    convertedFrom: { reason, generalReasons, ...(cause !== undefined && { cause }) },
+  };
+}
+
+function restore(condition: Condition): Condition {
+  const origin = originOf(condition);
+  if (origin === undefined) return condition;
+  return {
+    ...without(condition, ["convertedFrom", "cause"]),
+    reason: origin.reason,
+    generalReasons: origin.generalReasons,
+    ...(origin.cause !== undefined && { cause: origin.cause }),
+  };
+}
+
+function without(condition: Condition, fields: readonly (keyof Condition)[]): Condition {
+  const copy = { ...condition };
+  for (const field of fields) Reflect.deleteProperty(copy, field);
+  return copy;
+}

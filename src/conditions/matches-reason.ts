@@ -1,0 +1,83 @@
+import type { ConversionOrigin } from "./condition.js";
+
+/**
+ * What {@link matchesReason} reads of a condition; a peer's plain JSON will do.
+ *
+ * @public
+ */
+export interface ReasonedCondition {
+  readonly reason?: string | null | undefined;
+  readonly generalReasons?: readonly string[] | null | undefined;
+  readonly cause?: { readonly reason?: string | null | undefined } | null | undefined;
+  readonly convertedFrom?: ConversionOrigin | null | undefined;
+}
+
+/**
+ * How far {@link matchesReason} looks.
+ *
+ * @public
+ */
+export interface MatchOptions {
+  /**
+   * Whether a more specific finding counts: the cause, and the reason that a conversion generalised.
+   *
+   * @defaultValue true
+   */
+  readonly cause?: boolean | undefined;
+}
+
+/**
+ * Whether a condition is a case of a reason: by its reason, by its general reasons, or (unless `cause: false`) by a
+ * more specific finding behind it.
+ *
+ * What a client calls instead of comparing strings: the answer for a name is the same in every contract that the
+ * condition may be published in. Needs no catalog, ignores letter case, and an absent condition matches nothing.
+ *
+ * @example
+ * ```ts
+ * import { matchesReason } from "slipway/conditions";
+ *
+ * const ready = { reason: "ImagePreparationTimedOut", cause: { reason: "IsolationBackendMismatch", message: "" } };
+ * matchesReason(ready, "IsolationBackendMismatch"); // => true
+ * matchesReason(ready, "IsolationBackendMismatch", { cause: false }); // => false
+ * ```
+ *
+ * @public
+ */
+export function matchesReason(
+  condition: ReasonedCondition | null | undefined,
+  reason: string,
+  options: MatchOptions = {},
+): boolean {
+  if (!condition) return false;
+  if (names(condition.reason, reason) || anyNames(condition.generalReasons, reason)) return true;
+  if (options.cause === false) return false;
+  const origin = originOf(condition);
+  return (
+    names(condition.cause?.reason, reason) ||
+    names(origin?.reason, reason) ||
+    anyNames(origin?.generalReasons, reason)
+  );
+}
+
+/**
+ * What the writer stated before a conversion, as long as it still speaks of the reason that the condition shows. A
+ * peer that replaced the reason and passed the rest on has made the origin meaningless.
+ *
+ * @internal
+ */
+export function originOf(condition: ReasonedCondition): ConversionOrigin | undefined {
+  const origin = condition.convertedFrom;
+  if (!origin || typeof origin.reason !== "string") return undefined;
+  return anyNames(origin.generalReasons, condition.reason ?? "") ? origin : undefined;
+}
+
+function anyNames(candidates: unknown, reason: string): boolean {
+  return Array.isArray(candidates) && candidates.some((candidate) => names(candidate, reason));
+}
+
+function names(candidate: unknown, reason: string): boolean {
+  if (candidate === reason) return reason !== "";
+  if (typeof candidate !== "string" || candidate.length !== reason.length) return false;
+  return reason !== "" && candidate.toLowerCase() === reason.toLowerCase();
+}

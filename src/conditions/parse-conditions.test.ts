@@ -1,0 +1,225 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { convertConditions, parseConditions, sandboxReasons } from "./index.js";
+
+// The same cases in every run: a test that fails sometimes teaches nobody.
+fc.configureGlobal({ seed: 20_260_101 });
+
+const plain = {
+  type: "Ready",
+  status: "True",
+  reason: "A",
+  message: "m",
+  lastTransitionTime: "2026-01-01T00:00:00Z",
+};
+const one = (value: unknown) => parseConditions([value])[0];
+
+describe("parseConditions", () => {
+  it.each([
+    ["a list", [plain]],
+    ["an object with conditions", { conditions: [plain] }],
+    [
+      "a Kubernetes object",
+      { apiVersion: "v1", kind: "Sandbox", status: { conditions: [plain], phase: "Ready" } },
+    ],
+    ["a protobuf reply", { sandbox: { status: { conditions: [plain] } } }],
+    ["a Go object without tags", { Status: { Conditions: [plain] } }],
+    ["one condition", plain],
+    ["JSON text", JSON.stringify({ status: { conditions: [plain] } })],
+  ])("finds the conditions in %s", (_name, input) => {
+    expect(parseConditions(input)).toEqual([plain]);
+  });
+
+  it.each([
+    [undefined],
+    [null],
+    [""],
+    ["{"],
+    [7],
+    [{}],
+    [[]],
+    [{ conditions: null }],
+    [{ status: { conditions: null } }],
+    [[null, 1, "x", [], {}]],
+    [[{ status: "True" }]],
+  ])("finds none in %j", (input) => {
+    expect(parseConditions(input)).toEqual([]);
+  });
+
+  it.each([
+    ["True", "True"],
+    ["true", "True"],
+    ["TRUE", "True"],
+    [" false ", "False"],
+    [true, "True"],
+    [false, "False"],
+    ["CONDITION_STATUS_TRUE", "True"],
+    ["CONDITION_STATUS_FALSE", "False"],
+    ["CONDITION_STATUS_UNKNOWN", "Unknown"],
+    ["CONDITION_STATUS_UNSPECIFIED", "Unknown"],
+    ["SANDBOX_CONDITION_STATUS_TRUE", "True"],
+    ["STATUS_FALSE", "False"],
+    ["V1_CONDITION_TRUE", "True"],
+    [1, "True"],
+    [2, "False"],
+    [0, "Unknown"],
+    [3, "Unknown"],
+    ["", "Unknown"],
+    [null, "Unknown"],
+    [undefined, "Unknown"],
+    ["unknown", "Unknown"],
+  ])("reads the status %j as %s", (status, expected) => {
+    expect(one({ ...plain, status })).toEqual({ ...plain, status: expected });
+  });
+
+  it.each<[unknown]>([["Maybe"], [17], [{}], [{ toString: 1 }], ["CONDITION_STATUS_DEGRADED"]])(
+    "keeps the status %j, which has no meaning here, under raw",
+    (status) => {
+      const parsed = one({ ...plain, status });
+      expect(parsed).toEqual({ ...plain, status: "Unknown", raw: { status } });
+      expect(parseConditions([parsed])).toEqual([parsed]);
+    },
+  );
+
+  it.each([
+    ["2026-01-01T00:00:00.123456789Z", "2026-01-01T00:00:00Z"],
+    ["2026-01-01T02:00:00+02:00", "2026-01-01T00:00:00Z"],
+    ["2026-01-01t00:00:00z", "2026-01-01T00:00:00Z"],
+    [{ seconds: "1767225600", nanos: 5 }, "2026-01-01T00:00:00Z"],
+    [{ seconds: 1_767_225_600 }, "2026-01-01T00:00:00Z"],
+    [1_767_225_600_500, "2026-01-01T00:00:00Z"],
+    [new Date(1_767_225_600_500), "2026-01-01T00:00:00Z"],
+    ["0001-01-01T00:00:00Z", "0001-01-01T00:00:00Z"],
+    ["yesterday", "yesterday"],
+    [null, ""],
+    [undefined, ""],
+  ])("reads the time %j as %s", (time, expected) => {
+    expect(one({ ...plain, lastTransitionTime: time })).toEqual({ ...plain, lastTransitionTime: expected });
+  });
+
+  it.each([
+    [3, 3],
+    ["3", 3],
+    [0, 0],
+    [null, undefined],
+    ["", undefined],
+  ])("reads the generation %j as %s", (observedGeneration, expected) => {
+    expect(one({ ...plain, observedGeneration })).toEqual({
+      ...plain,
+      ...(expected !== undefined && { observedGeneration: expected }),
+    });
+  });
+
+  it("keeps a generation that is none under raw, because a wrong number would be a claim", () => {
+    expect(one({ ...plain, observedGeneration: -1 })).toEqual({ ...plain, raw: { observedGeneration: -1 } });
+    expect(one({ ...plain, observedGeneration: "9007199254740993" })).toMatchObject({
+      raw: { observedGeneration: "9007199254740993" },
+    });
+  });
+
+  it("reads snake_case, PascalCase and the newer transition_time", () => {
+    const snake = {
+      type: "Ready",
+      status: "CONDITION_STATUS_FALSE",
+      reason: "A",
+      message: "m",
+      last_transition_time: "2026-01-01T00:00:00Z",
+      observed_generation: "4",
+      general_reasons: ["B"],
+      cause: { reason: "C", message: "c" },
+    };
+    const expected = {
+      ...plain,
+      status: "False",
+      observedGeneration: 4,
+      generalReasons: ["B"],
+      cause: { reason: "C", message: "c" },
+    };
+    expect(one(snake)).toEqual(expected);
+    expect(
+      one({
+        Type: "Ready",
+        Status: "True",
+        Reason: "A",
+        Message: "m",
+        LastTransitionTime: plain.lastTransitionTime,
+      }),
+    ).toEqual(plain);
+    expect(
+      one({
+        type: "Ready",
+        status: "True",
+        reason: "A",
+        message: "m",
+        transition_time: plain.lastTransitionTime,
+      }),
+    ).toEqual(plain);
+  });
+
+  it("lets the exact name win over another spelling and keeps the other", () => {
+    expect(one({ last_transition_time: "x", ...plain })).toEqual({ ...plain, last_transition_time: "x" });
+    expect(one({ ...plain, lastTransitionTime: null, transition_time: plain.lastTransitionTime })).toEqual(
+      plain,
+    );
+  });
+
+  it("reads what is absent or null as empty, and makes no claim where none was made", () => {
+    expect(
+      one({ type: "Future", cause: null, generalReasons: null, observedGeneration: null, reason: null }),
+    ).toEqual({
+      type: "Future",
+      status: "Unknown",
+      reason: "",
+      message: "",
+      lastTransitionTime: "",
+    });
+  });
+
+  it("keeps unknown types, reasons and fields, an own __proto__ among them", () => {
+    const text = `[{"type":"Future/Thing","status":"True","reason":"from-the-future","message":"","lastTransitionTime":"",
+      "severity":{"level":[1]},"cause":{"reason":"X","message":"","code":7},"constructor":1,"__proto__":{"a":1}}]`;
+    const [parsed] = parseConditions(text);
+    expect(JSON.parse(JSON.stringify(parsed))).toEqual(JSON.parse(text)[0]);
+    expect(Object.getPrototypeOf(parsed)).toBe(Object.prototype);
+    expect(parseConditions([parsed])).toEqual([parsed]);
+  });
+
+  it("does not follow a circle or a deep nest of containers", () => {
+    const circle: Record<string, unknown> = {};
+    circle["status"] = circle;
+    expect(parseConditions(circle)).toEqual([]);
+    const text = `${'{"status":'.repeat(50_000)}{}${"}".repeat(50_000)}`;
+    expect(parseConditions(text)).toEqual([]);
+  });
+
+  it("never throws, settles at once, and keeps what it does not know through a conversion", () => {
+    const value = fc.anything({ withNullPrototype: true, withDate: true, withBigInt: true });
+    const entry = fc.record(
+      {
+        type: fc.string(),
+        status: value,
+        reason: value,
+        cause: value,
+        generalReasons: value,
+        convertedFrom: value,
+        raw: value,
+        extra: value,
+      },
+      { requiredKeys: ["type"] },
+    );
+    fc.assert(
+      fc.property(fc.oneof(value, fc.array(entry), fc.object()), (input) => {
+        const parsed = parseConditions(input);
+        expect(parseConditions(parsed)).toEqual(parsed);
+        const converted = convertConditions(parsed, { catalog: sandboxReasons, contract: 1 });
+        expect(parseConditions(converted)).toEqual(converted);
+      }),
+    );
+    fc.assert(
+      fc.property(fc.json(), (text) => {
+        const parsed = parseConditions(text);
+        expect(parseConditions(JSON.stringify(parsed))).toEqual(parsed);
+      }),
+    );
+  });
+});

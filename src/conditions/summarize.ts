@@ -1,0 +1,70 @@
+import type { Condition, ConditionCause, ConditionStatus } from "./condition.js";
+import { getCondition } from "./condition-list.js";
+
+/**
+ * How {@link summarize} reads a list.
+ *
+ * @public
+ */
+export interface SummarizeOptions {
+  /**
+   * The condition that speaks for the whole.
+   *
+   * @defaultValue "Ready"
+   */
+  readonly type?: string | undefined;
+  /** The current generation of the object; a condition about an older one is marked stale. */
+  readonly generation?: number | undefined;
+}
+
+/**
+ * One object's conditions in a line.
+ *
+ * @public
+ */
+export interface ConditionSummary {
+  readonly type: string;
+  /** `Unknown` when the condition is absent. */
+  readonly status: ConditionStatus;
+  readonly reason: string;
+  readonly message: string;
+  readonly cause?: ConditionCause | undefined;
+  /** Whether the condition speaks about an older generation. Stale is not false. */
+  readonly stale: boolean;
+  /** All of it for people, for instance `Ready=False Starting: waiting for the supervisor`. */
+  readonly text: string;
+}
+
+/**
+ * Sums up the conditions of one object. An absent condition reads as `Unknown` with the reason `NotYetReported`.
+ *
+ * @example
+ * ```ts
+ * import { summarize } from "slipway/conditions";
+ *
+ * summarize([]).text; // => "Ready=Unknown NotYetReported"
+ * ```
+ *
+ * @public
+ */
+export function summarize(list: readonly Condition[], options: SummarizeOptions = {}): ConditionSummary {
+  const { type = "Ready", generation = 0 } = options;
+  const { status, reason, message, cause, observedGeneration } = getCondition(list, type) ?? NOT_REPORTED;
+  const because = cause ? ` (${cause.reason})` : "";
+  const what = `${type}=${status} ${reason}${because}`.trimEnd();
+  return {
+    type,
+    status,
+    reason,
+    message,
+    ...(cause && { cause }),
+    stale: (observedGeneration ?? generation) < generation,
+    text: message === "" ? what : `${what}: ${message}`,
+  };
+}
+
+const NOT_REPORTED: Omit<Condition, "type" | "lastTransitionTime"> = {
+  status: "Unknown",
+  reason: "NotYetReported",
+  message: "",
+};

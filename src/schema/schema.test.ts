@@ -1,0 +1,156 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import {
+  type Condition,
+  convertConditions,
+  sandboxReasons,
+  setCondition,
+  stateIsolationMismatch,
+  validateCondition,
+} from "../conditions/index.js";
+import {
+  conditionListSchema,
+  conditionSchema,
+  conditionsCrdSchema,
+  decodeReasonCatalog,
+  jsonSchemas,
+  reasonCatalogSchema,
+} from "./index.js";
+
+// The same cases in every run: a test that fails sometimes teaches nobody.
+fc.configureGlobal({ seed: 20_260_101 });
+
+describe("conditionSchema", () => {
+  it("accepts what setCondition writes and what convertConditions publishes, foreign strings included", () => {
+    const update = fc.record({
+      type: fc.stringMatching(/^[A-Za-z]+[-!. ]?$/),
+      reason: fc.string({ unit: "binary" }),
+      message: fc.string(),
+    });
+    fc.assert(
+      fc.property(fc.array(update), (updates) => {
+        const list = updates.reduce(
+          (known: readonly Condition[], next) => setCondition(known, { status: "True", ...next }, 0),
+          [],
+        );
+        expect(conditionListSchema.safeParse(list).error).toBeUndefined();
+      }),
+    );
+    const stored = stateIsolationMismatch([], { now: 0, timedOut: true, message: "" });
+    for (const contract of [1, 2]) {
+      const list = convertConditions(stored, { catalog: sandboxReasons, contract });
+      expect(conditionListSchema.parse(list)).toEqual(list);
+    }
+  });
+
+  it("judges a condition as validateCondition does", () => {
+    const field = (...values: unknown[]) => fc.constantFrom(...values);
+    const condition = fc.record({
+      type: field("Ready", "a.io/B", "-x", "", "a".repeat(317), 1),
+      status: field("True", "true", undefined),
+      reason: field("A", "A:", "", "a-b", "A".repeat(1025)),
+      message: field("", "𝒳".repeat(32_768), "x".repeat(32_769)),
+      lastTransitionTime: field("2026-01-01T00:00:00Z", "2026-01-01T00:00:00+02:00", "", "2026"),
+      observedGeneration: field(undefined, 0, -1, 1.5),
+    });
+    fc.assert(
+      fc.property(condition, (value) => {
+        expect(conditionSchema.safeParse(value).success).toBe(validateCondition(value).length === 0);
+      }),
+    );
+  });
+
+  it("keeps fields that it does not know, and refuses twins in a list", () => {
+    const condition = {
+      type: "Ready",
+      status: "True",
+      reason: "A",
+      message: "",
+      lastTransitionTime: "2026-01-01T00:00:00Z",
+      severity: "Info",
+    };
+    expect(conditionSchema.parse(condition)).toEqual(condition);
+    expect(conditionListSchema.safeParse([condition, condition]).success).toBe(false);
+  });
+});
+
+describe("decodeReasonCatalog", () => {
+  it("reads back the built-in catalog as it was written", () => {
+    expect(decodeReasonCatalog(JSON.parse(JSON.stringify(sandboxReasons)))).toEqual(sandboxReasons);
+    expect(reasonCatalogSchema.parse(sandboxReasons)).toEqual(sandboxReasons);
+  });
+
+  it.each<[unknown, string]>([
+    [null, ""],
+    [{ ...sandboxReasons, contract: "2" }, "contract"],
+    [{ ...sandboxReasons, emits: [{ operation: "o" }] }, "emits.0.cause"],
+    [{ ...sandboxReasons, reasons: { A: { class: "fatal" } } }, "reasons.A.types"],
+    [{ ...sandboxReasons, reasons: {} }, "emits[0].reason"],
+  ])("refuses what is none, naming the field", (value, field) => {
+    expect(() => decodeReasonCatalog(value)).toThrow(
+      expect.objectContaining({ code: "INVALID_CATALOG", field }),
+    );
+  });
+});
+
+describe("jsonSchemas", () => {
+  it("are JSON Schema 2020-12 with the limits that Kubernetes enforces and open reasons", () => {
+    const { condition, conditionList, reasonCatalog } = jsonSchemas();
+    for (const schema of [condition, conditionList, reasonCatalog]) {
+      expect(schema["$schema"]).toBe("https://json-schema.org/draft/2020-12/schema");
+    }
+    expect(condition).toMatchObject({
+      type: "object",
+      required: ["type", "status", "reason", "message", "lastTransitionTime"],
+      properties: {
+        type: { maxLength: 316 },
+        status: { enum: ["True", "False", "Unknown"] },
+        reason: { minLength: 1, maxLength: 1024 },
+        message: { maxLength: 32_768 },
+        lastTransitionTime: { format: "date-time" },
+      },
+    });
+    expect(condition["properties"]).not.toHaveProperty("reason.enum");
+    expect(reasonCatalog).toMatchObject({ additionalProperties: false });
+  });
+});
+
+describe("conditionsCrdSchema", () => {
+  const schema = conditionsCrdSchema();
+
+  it("is a list keyed by type that keeps unknown fields", () => {
+    expect(schema).toMatchObject({
+      type: "array",
+      "x-kubernetes-list-type": "map",
+      "x-kubernetes-list-map-keys": ["type"],
+      items: {
+        type: "object",
+        "x-kubernetes-preserve-unknown-fields": true,
+        properties: { observedGeneration: { type: "integer", format: "int64", minimum: 0 } },
+      },
+    });
+  });
+
+  it("is structural: every node is typed, and nothing is there that Kubernetes refuses", () => {
+    const refused = [
+      "$ref",
+      "$defs",
+      "$schema",
+      "$id",
+      "id",
+      "additionalProperties",
+      "patternProperties",
+      "propertyNames",
+      "const",
+      "definitions",
+    ];
+    const visit = (node: Record<string, unknown>): void => {
+      expect(typeof node["type"]).toBe("string");
+      for (const keyword of refused) expect(node).not.toHaveProperty(keyword);
+      for (const part of Object.values((node["properties"] ?? {}) as Record<string, Record<string, unknown>>))
+        visit(part);
+      if (node["items"]) visit(node["items"] as Record<string, unknown>);
+    };
+    visit(JSON.parse(JSON.stringify(schema)) as Record<string, unknown>);
+  });
+});

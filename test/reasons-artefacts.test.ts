@@ -1,0 +1,26 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { lockText } from "../src/cli/reasons/load-catalog.js";
+import { sandboxReasons } from "../src/conditions/index.js";
+
+const file = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), "utf8");
+
+describe("what is generated from the built-in catalog", () => {
+  it("docs/reasons.md is up to date (node scripts/reasons-page.mjs)", async () => {
+    const page = await import("../scripts/reasons-page.mjs");
+    expect(file("docs/reasons.md")).toBe(page.renderReasonsPage(sandboxReasons));
+  });
+
+  it("reasons.lock.json is up to date (slipway reasons lock)", () => {
+    expect(file("reasons.lock.json")).toBe(lockText(sandboxReasons));
+  });
+});
+
+describe("slipway/conditions", () => {
+  it("stays within its size budgets (node scripts/check-size.mjs)", async () => {
+    const { measure } = await import("../scripts/check-size.mjs");
+    const sizes = await measure();
+    expect(sizes).toHaveLength(2);
+    expect(sizes.filter(({ bytes, limit }) => bytes > limit)).toEqual([]);
+  });
+});
