@@ -32,8 +32,8 @@ export interface ConditionIssue {
  * ```ts
  * import { validateCondition } from "slipway/conditions";
  *
- * validateCondition({ type: "Ready", status: "True", reason: "is up", message: "", lastTransitionTime: "2026-01-01T00:00:00Z" })
- *   .map((issue) => issue.field); // => ["reason"]
+ * const foreign = { type: "Ready", status: "True", reason: "is up", message: "", lastTransitionTime: "2026-01-01T00:00:00Z" };
+ * validateCondition(foreign).map((issue) => issue.field); // => ["reason"]
  * ```
  *
  * @public

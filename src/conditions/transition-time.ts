@@ -1,24 +1,22 @@
-import { invalid } from "../errors.js";
+import { SlipwayError } from "../errors.js";
 
-/** The last instant that a date can hold, and by the sign the first. */
-const LAST_DATE = 8_640_000_000_000_000;
 const YEAR_1 = -62_135_596_800_000;
 const YEAR_10000 = 253_402_300_800_000;
 const RFC_3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/;
 
 /**
  * An instant as conditions carry it: RFC 3339 in UTC, cut to whole seconds, so that a value that was written and
- * read back still equals itself. An instant beyond the four-digit years is held at their end.
+ * read back still equals itself.
  *
- * @param at - Epoch milliseconds.
- * @throws {@link SlipwayError} `INVALID_INSTANT` for a number that is none.
+ * @param at - Epoch milliseconds, in the years 1 to 9999.
+ * @throws {@link SlipwayError} `INVALID_INSTANT` for a number that RFC 3339 cannot carry.
  *
  * @public
  */
 export function transitionTime(at: number): string {
-  if (!(Math.abs(at) <= LAST_DATE))
-    throw invalid("INVALID_INSTANT", "instant", "now", "epoch milliseconds", at);
-  return render(Math.min(Math.max(at, YEAR_1), YEAR_10000 - 1));
+  if (!isInstant(at))
+    throw new SlipwayError("INVALID_INSTANT", `Invalid now: ${at}`, { field: "now", value: at });
+  return render(at);
 }
 
 /**

@@ -103,6 +103,12 @@ describe("deadlineConditions", () => {
     expect(deadlineConditions(expired, 10, { cause })[0]?.cause).toEqual(taken ? cause : undefined);
   });
 
+  it("holds a transition time within the years that one can carry", () => {
+    const phases = [{ name: "run" }];
+    const far = startAttempt({ phases }, { attempt, now: 8e15 }).state!;
+    expect(deadlineConditions(far, 8e15)[0]?.lastTransitionTime).toBe("9999-12-31T23:59:59Z");
+  });
+
   it("states nothing about an attempt that completed or was cancelled", () => {
     const cancelled = applyDeadlineEvent(fresh(), { type: "cancel", attempt, reason: "stop" }, 6000).state;
     expect(deadlineConditions(cancelled, 6000)).toEqual([]);

@@ -88,6 +88,10 @@ function isPreparation(state: DeadlineState): boolean {
   return phases.findIndex((phase) => phase.name === state.phase) < end;
 }
 
+/** The years that a transition time can carry: 1 to 9999. An attempt may have begun in another one. */
+const FIRST_TIME = -62_135_596_800_000;
+const LAST_TIME = 253_402_300_799_999;
+
 /** Not ready since the attempt began, whatever reasons followed: the time moves with the status only. */
 function notReady(state: DeadlineState, reason: string, message: string): Condition {
   return {
@@ -95,7 +99,7 @@ function notReady(state: DeadlineState, reason: string, message: string): Condit
     status: "False",
     reason,
     message,
-    lastTransitionTime: transitionTime(state.startedAt),
+    lastTransitionTime: transitionTime(Math.min(Math.max(state.startedAt, FIRST_TIME), LAST_TIME)),
   };
 }
 

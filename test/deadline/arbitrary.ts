@@ -44,7 +44,7 @@ const small = fc.integer({ min: 0, max: 6 });
 const digest = fc.option(fc.constantFrom("d1", "d2", "d3"), { nil: undefined });
 
 /** Events of every kind, with values that collide often. `committedAt` is relative to the instant of the event. */
-export const events: fc.Arbitrary<EventOf> = fc.oneof(
+const events: fc.Arbitrary<EventOf> = fc.oneof(
   fc.record({
     type: fc.constant("progress" as const),
     attempt,
