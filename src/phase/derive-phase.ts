@@ -78,7 +78,7 @@ export function derivePhase(input: PhaseInput): PhaseDecision {
     rule: rule.name,
     used: rule.uses,
     rejected: mayReject(context, rule) ? rejections(context, rule) : NOTHING_REJECTED,
-    stale: rule.holds || observation.behind || contradictsResult(context, rule),
+    stale: rule.holds || observation.behind || lacksEvidence(context, rule),
     conditions: [{ type: "Ready", status: ready ? "True" : phase === "Unknown" ? "Unknown" : "False", reason, message }],
     effects: effectsOf(context, phase, rule),
   };
@@ -92,11 +92,13 @@ function decidingRule(context: RuleContext): PhaseRule {
 /** The table ends with a rule that always holds; this names it for the type checker. */
 const LAST_RULE: PhaseRule = phaseRules[phaseRules.length - 1] as PhaseRule;
 
-/** A result is kept against a backend that shows something else: a terminal object that seems to have come back. */
-function contradictsResult({ observation }: RuleContext, rule: PhaseRule): boolean {
-  return (
-    rule.name === "result-kept" && observation.completed !== true && observation.failureClass !== "terminal"
-  );
+/**
+ * Whether the answer stands without evidence of the present: a stop that nobody can confirm, or a result kept against
+ * a terminal object that seems to have come back.
+ */
+function lacksEvidence({ observation }: RuleContext, rule: PhaseRule): boolean {
+  if (rule.name === "stop-waiting") return observation.stale || observation.running === null;
+  return rule.name === "result-kept" && observation.completed !== true && observation.failureClass !== "terminal";
 }
 
 function effectsOf(context: RuleContext, phase: Phase, rule: PhaseRule): readonly PhaseEffect[] {

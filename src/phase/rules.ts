@@ -318,7 +318,7 @@ export const phaseRules: readonly PhaseRule[] = Object.freeze([
     rationale:
       "Container states are the node's last words; the process may still run, so neither Ready nor a second copy is safe.",
     uses: ["running", "stale", "failureReason"],
-    holds: false,
+    holds: true,
     when: ({ observation }) =>
       observation.running === null && !observation.stale && observation.failureReason === "NodeLost",
     decide: () => to("Unknown", "NodeLost", "The node does not report; the state of the workload is unknowable."),

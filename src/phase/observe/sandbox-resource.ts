@@ -1,0 +1,245 @@
+import { present, type Observation, type ObservationDraft } from "../observation.js";
+import {
+  conditionsOf,
+  current,
+  findCondition,
+  isTrue,
+  type BackendCondition,
+  type ConditionFinding,
+} from "./backend-conditions.js";
+import { at, flagOf, integerOf, member, objectOf, textOf, wordOf, type JsonObject } from "./json.js";
+import { instanceKeyOf, isForeignInstance, dropOtherRun, observedAtOf, withoutObject, type ObserveOptions } from "./options.js";
+import { sandboxPods, type SandboxPods } from "./sandbox-pods.js";
+
+/**
+ * An agent-sandbox custom resource with the list of its pods, or what the request failed with.
+ *
+ * @public
+ */
+export interface SandboxResourceInput {
+  /** The Sandbox object, v1alpha1 or v1beta1. */
+  readonly sandbox: unknown;
+  /** The PodList (or the array of pods) of the sandbox. `null`: not asked or refused, which is not an empty list. */
+  readonly pods: unknown;
+  readonly error?: unknown;
+}
+
+/**
+ * Options of {@link observeSandboxResource}.
+ *
+ * @public
+ */
+export interface SandboxResourceOptions extends ObserveOptions {
+  /** Annotation by which the driver marks a bootstrap under way. Default `openshell.ai/sandbox-runtime-bootstrapping`. */
+  readonly bootstrapKey?: string | undefined;
+}
+
+const BOOTSTRAP_KEY = "openshell.ai/sandbox-runtime-bootstrapping";
+
+/**
+ * The facts in an agent-sandbox custom resource and its pods, for every controller release from 0.1 to 0.5.6. Total,
+ * and no message is parsed.
+ *
+ * Intent is read from the specification and the workload from the pods that the sandbox controls; conditions of an
+ * older generation, twins that contradict each other and the saved v1alpha1 annotation are no evidence. Controllers up
+ * to 0.4.6 say Ready at zero replicas with no pod, and 0.5.0 to 0.5.3 never take Suspended back: neither word stands
+ * against the specification and the pods.
+ *
+ * @example
+ * ```ts
+ * import { observeSandboxResource } from "slipway/phase";
+ *
+ * const sandbox = { metadata: { uid: "u" }, spec: { replicas: 0 } };
+ * observeSandboxResource({ sandbox, pods: { items: [] } }).suspended; // => true
+ * observeSandboxResource({ sandbox, pods: null }).suspended; // => false
+ * ```
+ *
+ * @public
+ */
+export function observeSandboxResource(
+  input: SandboxResourceInput,
+  options: SandboxResourceOptions = {},
+): Observation {
+  const sandbox = objectOf(member(input, "sandbox"));
+  if (sandbox === null) return withoutObject(member(input, "error"), options);
+  const pods = sandboxPods(sandbox, member(input, "pods"), options);
+  const view = viewOf(sandbox, pods, options);
+  const draft = present(observedAtOf(options));
+  draft.generation = view.generation;
+  draft.instanceId = view.instanceId ?? pods.pod?.instanceId ?? null;
+  draft.conditions = conditionsOf(at(sandbox, "status", "conditions"));
+  draft.bootstrapping = view.bootstrapping;
+  workload(draft, view);
+  readiness(draft, view);
+  draft.backendReason = reasonOf(view);
+  failure(draft, view);
+  draft.behind = isBehind(view, draft);
+  return isForeignInstance(options, view.instanceId) ? dropOtherRun(draft) : draft;
+}
+
+interface SandboxView {
+  readonly generation: number | null;
+  readonly instanceId: string | null;
+  readonly deleting: boolean;
+  /** The specification asks for nothing to run; `null` for a mode this version does not know. */
+  readonly suspend: boolean | null;
+  readonly bootstrapping: boolean;
+  readonly pods: SandboxPods;
+  readonly readyFinding: ConditionFinding;
+  readonly suspendedFinding: ConditionFinding;
+  readonly ready: BackendCondition | null;
+  readonly suspended: BackendCondition | null;
+  readonly finished: BackendCondition | null;
+  readonly scheduled: BackendCondition | null;
+}
+
+function viewOf(sandbox: JsonObject, pods: SandboxPods, options: SandboxResourceOptions): SandboxView {
+  const generation = integerOf(at(sandbox, "metadata", "generation"));
+  const list = at(sandbox, "status", "conditions");
+  const ready = findCondition(list, "ready", generation);
+  const suspended = findCondition(list, "suspended", generation);
+  const finished = findCondition(list, "finished", generation);
+  const deletion = at(sandbox, "metadata", "deletionTimestamp");
+  const key = instanceKeyOf(options);
+  return {
+    generation,
+    instanceId:
+      textOf(at(sandbox, "metadata", "annotations", key)) ?? textOf(at(sandbox, "metadata", "labels", key)),
+    deleting: deletion !== undefined && deletion !== null,
+    suspend: suspendIntent(sandbox),
+    bootstrapping: isMarked(at(sandbox, "metadata", "annotations", options.bootstrapKey ?? BOOTSTRAP_KEY)),
+    pods,
+    readyFinding: ready,
+    suspendedFinding: suspended,
+    ready: current(ready),
+    suspended: current(suspended),
+    finished: isTrue(finished) ? current(finished) : null,
+    scheduled: current(findCondition(list, "podscheduled", generation)),
+  };
+}
+
+/** v1beta1 has a mode, v1alpha1 a replica count whose absence means 1. The status count is never evidence. */
+function suspendIntent(sandbox: JsonObject): boolean | null {
+  const mode = at(sandbox, "spec", "operatingMode");
+  const replicas = at(sandbox, "spec", "replicas");
+  const alpha = wordOf(sandbox["apiVersion"]).endsWith("/v1alpha1");
+  if (typeof mode === "string" && mode !== "" && !(alpha && replicas !== undefined)) {
+    const word = wordOf(mode);
+    return word === "suspended" ? true : word === "running" ? false : null;
+  }
+  return replicas === 0;
+}
+
+function isMarked(value: unknown): boolean {
+  if (value === undefined || value === null || flagOf(value) === false) return false;
+  return wordOf(value) !== "false";
+}
+
+function workload(draft: ObservationDraft, view: SandboxView): void {
+  const { pods, suspend, deleting } = view;
+  const { pod } = pods;
+  const proven = pods.listed === "all" && pod === null;
+  draft.workload = pod !== null ? "present" : proven ? "absent" : "unknown";
+  draft.running = pod !== null ? pod.running : proven ? false : null;
+  draft.completed = pod?.completed ?? false;
+  draft.exitCode = pod?.exitCode ?? null;
+  draft.endedBy = pod?.endedBy ?? "unknown";
+  draft.finishedAt = pod?.finishedAt ?? null;
+  draft.stale = pod?.stale ?? false;
+  draft.deleting = deleting;
+  const blocked = view.suspended?.status === "false" && view.suspended.word === "podnotowned";
+  draft.suspended = suspend === null ? null : suspend && proven && !blocked && !deleting;
+  const leaving = suspend === true || view.ready?.word === "sandboxexpired";
+  draft.terminating = deleting || pod?.terminating === true || (leaving && !proven);
+  if (pod === null && finishedWithoutPod(view)) {
+    draft.completed = true;
+    draft.running = false;
+    draft.endedBy = view.finished?.word === "podsucceeded" ? "guest" : "unknown";
+  }
+}
+
+/** The controller says that the run is over, and there is no pod that says otherwise. */
+function finishedWithoutPod({ finished, suspend }: SandboxView): boolean {
+  return suspend === false && finished !== null;
+}
+
+function readiness(draft: ObservationDraft, view: SandboxView): void {
+  const { ready, readyFinding, suspend, pods } = view;
+  draft.readiness = "signal";
+  if (suspend === true) {
+    draft.ready = false;
+    return;
+  }
+  if (readyFinding === "contradiction") {
+    draft.readiness = "unreadable";
+    return;
+  }
+  const podReady = pods.pod === null ? null : pods.pod.ready;
+  if (ready === null || ready.status === "unknown") {
+    draft.ready = readyFinding === null || ready === null ? podReady : null;
+    if (draft.ready === null) draft.readiness = "unreadable";
+    return;
+  }
+  if (ready.status === "false" || draft.terminating === true) draft.ready = false;
+  else if (draft.workload === "absent" || draft.running === false) draft.ready = false;
+  else draft.ready = pods.pod === null ? true : podReady !== false;
+}
+
+/** The word that decided: the stop's while a stop is on, else the end's, else readiness, else the pod's. */
+function reasonOf({ suspend, suspended, finished, ready, readyFinding, pods }: SandboxView): string | null {
+  if (suspend === true && suspended !== null) return textOf(suspended.reason);
+  if (suspend !== true && finished !== null) return textOf(finished.reason);
+  if (ready !== null) return textOf(ready.reason);
+  if (readyFinding === "contradiction") return null;
+  if (readyFinding !== null && suspend === true) return textOf(readyFinding.reason);
+  return pods.pod?.backendReason ?? (readyFinding === null ? null : textOf(readyFinding.reason));
+}
+
+function failure(draft: ObservationDraft, view: SandboxView): void {
+  const { pods, ready, suspended, suspend } = view;
+  if (pods.conflict || ready?.word === "multiplepods" || isBlocked(suspend, suspended)) {
+    blame(draft, "OwnershipConflict", "terminal");
+    if (pods.conflict) draft.ready = false;
+    return;
+  }
+  if (ready?.status === "false" && ready.word === "sandboxexpired") return blame(draft, "Expired", "terminal");
+  if (pods.pod !== null && pods.pod.failureReason !== null)
+    return blame(draft, pods.pod.failureReason, pods.pod.failureClass);
+  if (draft.completed === true) {
+    if (pods.pod === null && draft.endedBy !== "guest") blame(draft, "ProcessExited", "terminal");
+    return;
+  }
+  if (ready?.status === "false" && ready.word === "reconcilererror") return blame(draft, "BackendError", "transient");
+  if (suspend === true) return;
+  if (view.scheduled?.status === "false" && view.scheduled.word === "unschedulable")
+    return blame(draft, "Unschedulable", "transient");
+  if (pods.pod !== null && pods.pod.failureClass !== null) return blame(draft, null, pods.pod.failureClass);
+  if (view.readyFinding === "contradiction") return blame(draft, null, "transient");
+  if (ready?.status === "false" && !ORDINARY.has(ready.word)) blame(draft, null, "transient");
+}
+
+function isBlocked(suspend: boolean | null, suspended: BackendCondition | null): boolean {
+  return suspend === true && suspended?.status === "false" && suspended.word === "podnotowned";
+}
+
+function blame(draft: ObservationDraft, reason: string | null, failureClass: Observation["failureClass"]): void {
+  draft.failureReason = reason;
+  draft.failureClass = failureClass;
+}
+
+/** Ready=False words that tell of ordinary waiting, stopping or an end; any other leaves the cause open. */
+const ORDINARY: ReadonlySet<string> = new Set([
+  "",
+  "dependenciesnotready",
+  "sandboxsuspended",
+  "podsucceeded",
+  "podfailed",
+  "podnotscheduled",
+]);
+
+/** Conditions of an older generation or in contradiction were left out, and nothing current made up for them. */
+function isBehind({ readyFinding, suspendedFinding, suspend }: SandboxView, draft: ObservationDraft): boolean {
+  if (readyFinding === "contradiction" || suspendedFinding === "contradiction") return true;
+  if (readyFinding?.stale === true) return true;
+  return suspend === false && suspendedFinding?.stale === true && draft.ready !== true;
+}
