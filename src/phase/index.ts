@@ -20,6 +20,7 @@ export {
 } from "./gate-rules.js";
 export * from "./observe/index.js";
 export type { Observation, Tri } from "./observation.js";
+export type { OperateOptions, OperationCall, OperationOutcome } from "./operate.js";
 export {
   parsePhase,
   phaseNumber,
@@ -28,7 +29,18 @@ export {
   type ParsedPhase,
   type Phase,
 } from "./phase.js";
+export type {
+  ObservationSource,
+  ObservedSandbox,
+  Page,
+  RecordStore,
+  StoredRecord,
+  WatchEvent,
+} from "./ports.js";
 export { reconcileRecord, type Reconciled } from "./reconcile-record.js";
+export type { ReconcilerOptions } from "./reconciler-options.js";
+export type { ReconcileOutcome, SweepReport } from "./reconcile-outcome.js";
+export { Reconciler } from "./reconciler.js";
 export {
   expectedRun,
   type DeadlineFacts,
