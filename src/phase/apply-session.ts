@@ -36,7 +36,7 @@ function connect(record: SandboxRecord, session: Session, now: number): Transiti
   if (phase !== "Ready" && !isLiveSession(record, session) && !isFirstContact(record))
     return unchanged(record, "other-run");
   if (phase !== "Ready" && isDeadlineOver(record, now)) return unchanged(record, "expired");
-  if (isReadyForbidden(record)) return unchanged(record, "not-admitted");
+  if (isReadyForbidden(record, now)) return unchanged(record, "not-admitted");
   const instanceId = session.instanceId ?? record.expectedInstanceId ?? record.instanceId ?? null;
   if (phase === "Ready" && instanceId === (record.instanceId ?? null)) return unchanged(record);
   return {

@@ -107,7 +107,7 @@ function effectsOf(context: RuleContext, phase: Phase, rule: PhaseRule): readonl
     if (record.phase !== "Stopped") return STOPPED_NOW;
     return observation.running === true && !observation.stale ? STOP_WORKLOAD : NO_EFFECTS;
   }
-  if (rule.name === "deadline-over") return EXPIRE;
+  if (rule.name === "deadline-over" || rule.name === "deadline-over-late") return EXPIRE;
   if (observation.exists === false && isPruneCandidate(context)) return PRUNE;
   return NO_EFFECTS;
 }

@@ -68,11 +68,15 @@ export function isDeadlineOver(record: SandboxRecord, now: number): boolean {
   return typeof at === "number" && now >= at;
 }
 
-/** Whether the gateway itself forbids Ready: admission outstanding or refused, or the deadline in an earlier phase. */
-export function isReadyForbidden(record: SandboxRecord): boolean {
+/**
+ * Whether the gateway itself forbids Ready: admission outstanding or refused, the deadline in an earlier phase, or the
+ * deadline over before readiness came. What is Ready already has met its deadline.
+ */
+export function isReadyForbidden(record: SandboxRecord, now: number): boolean {
   return (
     record.admission === "pending" ||
     record.admission === "rejected" ||
-    (typeof record.deadline?.deadlineAt === "number" && record.deadline.lastPhase === false)
+    (typeof record.deadline?.deadlineAt === "number" && record.deadline.lastPhase === false) ||
+    (record.phase !== "Ready" && isDeadlineOver(record, now))
   );
 }

@@ -37,7 +37,16 @@ function isGoing({ record }: RuleContext): boolean {
 }
 
 function isWaiting({ phase }: PhaseInput["record"]): boolean {
-  return phase === "Provisioning" || phase === "Starting" || phase === "Unknown";
+  return phase === "Provisioning" || phase === "Starting";
+}
+
+function timedOut({ record }: RuleContext): RuleOutcome {
+  return to(
+    "Error",
+    record.deadline?.timeoutReason ??
+      (record.deadline?.lastPhase === false ? IMAGE_PREPARATION_TIMED_OUT : PROVISIONING_TIMED_OUT),
+    "The deadline of this attempt is over.",
+  );
 }
 
 function sessionSatisfies({ input, live }: RuleContext): boolean {
@@ -220,7 +229,7 @@ export const phaseRules: readonly PhaseRule[] = Object.freeze([
   {
     name: "deadline-over",
     group: "4. A recorded result",
-    condition: "The intent is to run, the record is `Provisioning`, `Starting` or `Unknown`, and its stored deadline is over.",
+    condition: "The intent is to run, the record is `Provisioning` or `Starting`, and its stored deadline is over.",
     outcome: "`Error` with the deadline's timeout reason",
     phases: ["Error"],
     rationale:
@@ -229,13 +238,7 @@ export const phaseRules: readonly PhaseRule[] = Object.freeze([
     holds: false,
     when: ({ record, input }) =>
       isWaiting(record) && record.desired === "running" && isDeadlineOver(record, input.now),
-    decide: ({ record }) =>
-      to(
-        "Error",
-        record.deadline?.timeoutReason ??
-          (record.deadline?.lastPhase === false ? IMAGE_PREPARATION_TIMED_OUT : PROVISIONING_TIMED_OUT),
-        "The deadline of this attempt is over.",
-      ),
+    decide: timedOut,
   },
   {
     name: "stop-kept",
@@ -300,13 +303,13 @@ export const phaseRules: readonly PhaseRule[] = Object.freeze([
       "A session can only come from a running workload, so it answers what a backend without a status leaves open.",
     uses: ["running", "stale", "failureClass", "session", "record.phase", "record.admission", "record.deadline"],
     holds: false,
-    when: ({ observation, record, live }) =>
+    when: ({ observation, record, live, input }) =>
       live &&
       observation.running === null &&
       !observation.stale &&
       observation.failureClass !== "terminal" &&
       (record.phase === "Provisioning" || record.phase === "Unknown" || record.phase === "Ready") &&
-      !isReadyForbidden(record),
+      !isReadyForbidden(record, input.now),
     decide: () => to("Ready", "DependenciesReady", "The supervisor of this run is connected."),
   },
   {
@@ -479,7 +482,7 @@ export const phaseRules: readonly PhaseRule[] = Object.freeze([
     uses: ["running", "ready", "readiness", "session", "policy", "record.admission", "record.deadline"],
     holds: false,
     when: (context) =>
-      backendIsReady(context) && sessionSatisfies(context) && !isReadyForbidden(context.record),
+      backendIsReady(context) && sessionSatisfies(context) && !isReadyForbidden(context.record, context.input.now),
     decide: () => to("Ready", "DependenciesReady", "The sandbox is usable."),
   },
   {
@@ -491,7 +494,7 @@ export const phaseRules: readonly PhaseRule[] = Object.freeze([
     rationale: "A live session can only come from a running workload, so it outranks a snapshot that lags.",
     uses: ["session", "failureClass", "record.admission", "record.deadline"],
     holds: false,
-    when: ({ record, live }) => live && !isReadyForbidden(record),
+    when: ({ record, live, input }) => live && !isReadyForbidden(record, input.now),
     decide: () => to("Ready", "DependenciesReady", "The supervisor of this run is connected."),
   },
   {
@@ -508,8 +511,21 @@ export const phaseRules: readonly PhaseRule[] = Object.freeze([
       context.observation.running === true &&
       context.observation.readiness === "unreadable" &&
       sessionSatisfies(context) &&
-      !isReadyForbidden(context.record),
+      !isReadyForbidden(context.record, context.input.now),
     decide: (context) => hold(context, "DependenciesReady"),
+  },
+  {
+    name: "deadline-over-late",
+    group: "11. Not there yet",
+    condition: "Nothing above holds and the stored deadline is over.",
+    outcome: "`Error` with the deadline's timeout reason",
+    phases: ["Error"],
+    rationale:
+      "A record that comes from somewhere else than `Provisioning` or `Starting` gets no more time than they do, and readiness after the deadline does not count.",
+    uses: ["record.deadline", "now", "ready"],
+    holds: false,
+    when: ({ record, input }) => isDeadlineOver(record, input.now),
+    decide: timedOut,
   },
   {
     name: "still-starting",
