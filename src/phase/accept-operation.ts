@@ -57,21 +57,30 @@ export function acceptOperation(
       };
     case "delete":
       return {
-        record: { ...enter(record, "Deleting", "Deleting", "Delete was accepted.", options.now), desired: "deleted" },
+        record: {
+          ...enter(record, "Deleting", "Deleting", "Delete was accepted.", options.now),
+          desired: "deleted",
+        },
         changed: true,
         refused: null,
       };
   }
 }
 
-function started(record: SandboxRecord, route: OperationRoute, { now, instanceId }: AcceptOptions): SandboxRecord {
+function started(
+  record: SandboxRecord,
+  route: OperationRoute,
+  { now, instanceId }: AcceptOptions,
+): SandboxRecord {
   const again = route === "retry";
   const phase = route === "fresh" ? "Provisioning" : "Starting";
   return {
     ...enter(record, phase, "Starting", "Start was accepted.", now),
     desired: "running",
     startRequestedAt: again ? (record.startRequestedAt ?? now) : now,
-    previousFinishedAt: again ? (record.previousFinishedAt ?? null) : (record.finishedAt ?? record.previousFinishedAt ?? null),
+    previousFinishedAt: again
+      ? (record.previousFinishedAt ?? null)
+      : (record.finishedAt ?? record.previousFinishedAt ?? null),
     expectedInstanceId: again ? (record.expectedInstanceId ?? null) : (instanceId ?? null),
     exitCode: null,
     finishedAt: null,

@@ -56,7 +56,8 @@ export function applyExitReport(
   if (phase === "Deleting" || phase === "Deleted" || phase === "Stopping" || phase === "Stopped")
     return unchanged(record, "phase");
   if (isOtherRun(record, report)) return unchanged(record, "other-run");
-  if (typeof record.exitCode === "number" && phase !== "Starting") return unchanged(record, "first-code-wins");
+  if (typeof record.exitCode === "number" && phase !== "Starting")
+    return unchanged(record, "first-code-wins");
   if (phase === "Error") return enrich(record, report, now);
   return ended(record, report, now);
 }
@@ -76,7 +77,12 @@ function enrich(record: SandboxRecord, report: ExitReport, now: number): Transit
   if (typeof reason === "string" && timeoutReasons.has(reason)) return unchanged(record, "expired");
   if (typeof reason !== "string" || provisionalExitReasons.has(reason)) return ended(record, report, now);
   return {
-    record: { ...record, exitCode: report.exitCode, finishedAt: finishedAt(record, report, now), updatedAt: now },
+    record: {
+      ...record,
+      exitCode: report.exitCode,
+      finishedAt: finishedAt(record, report, now),
+      updatedAt: now,
+    },
     changed: true,
     refused: null,
   };
@@ -86,7 +92,13 @@ function ended(record: SandboxRecord, report: ExitReport, now: number): Transiti
   const well = report.exitCode === 0;
   const next = well
     ? enter(record, "Completed", MAIN_PROCESS_COMPLETED, "The main process ended with success.", now)
-    : enter(record, "Error", MAIN_PROCESS_FAILED, `The main process ended with exit code ${report.exitCode}.`, now);
+    : enter(
+        record,
+        "Error",
+        MAIN_PROCESS_FAILED,
+        `The main process ended with exit code ${report.exitCode}.`,
+        now,
+      );
   return {
     record: {
       ...next,

@@ -23,7 +23,11 @@ import { enter, unchanged, type Transition } from "./transition.js";
  *
  * @public
  */
-export function applySession(record: SandboxRecord, session: Session, now: number = record.since): Transition {
+export function applySession(
+  record: SandboxRecord,
+  session: Session,
+  now: number = record.since,
+): Transition {
   return session.connected ? connect(record, session, now) : disconnect(record, session, now);
 }
 

@@ -79,7 +79,9 @@ export function derivePhase(input: PhaseInput): PhaseDecision {
     used: rule.uses,
     rejected: mayReject(context, rule) ? rejections(context, rule) : NOTHING_REJECTED,
     stale: rule.holds || observation.behind || lacksEvidence(context, rule),
-    conditions: [{ type: "Ready", status: ready ? "True" : phase === "Unknown" ? "Unknown" : "False", reason, message }],
+    conditions: [
+      { type: "Ready", status: ready ? "True" : phase === "Unknown" ? "Unknown" : "False", reason, message },
+    ],
     effects: effectsOf(context, phase, rule),
   };
 }
@@ -98,7 +100,9 @@ const LAST_RULE: PhaseRule = phaseRules[phaseRules.length - 1] as PhaseRule;
  */
 function lacksEvidence({ observation }: RuleContext, rule: PhaseRule): boolean {
   if (rule.name === "stop-waiting") return observation.stale || observation.running === null;
-  return rule.name === "result-kept" && observation.completed !== true && observation.failureClass !== "terminal";
+  return (
+    rule.name === "result-kept" && observation.completed !== true && observation.failureClass !== "terminal"
+  );
 }
 
 function effectsOf(context: RuleContext, phase: Phase, rule: PhaseRule): readonly PhaseEffect[] {
@@ -146,7 +150,12 @@ function rejections({ record, observation, live, input }: RuleContext, rule: Pha
     add("exists", null, "the look-up failed, which says nothing about the sandbox");
   else if (observation.stale)
     add("stale", true, "the observation is of another run or generation, or its backend did not answer");
-  if (observation.behind) add("evidence", observation.backendReason, "conditions were of an older generation or contradicted each other");
+  if (observation.behind)
+    add(
+      "evidence",
+      observation.backendReason,
+      "conditions were of an older generation or contradicted each other",
+    );
   if (observation.ready === true && observation.running !== true)
     add("ready", true, "readiness does not count without a workload that executes");
   if (observation.completed === true && observation.running !== false)
@@ -163,7 +172,8 @@ function rejections({ record, observation, live, input }: RuleContext, rule: Pha
 }
 
 function suspendedWhy(rule: PhaseRule, observation: Observation): string {
-  if (rule.name === "empty-unproven") return "the observation is older than the record's last write or start request";
+  if (rule.name === "empty-unproven")
+    return "the observation is older than the record's last write or start request";
   if (observation.bootstrapping !== false) return "a bootstrap is under way, or nobody says that none is";
   return `rule ${rule.name} stands above it`;
 }

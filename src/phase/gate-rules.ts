@@ -178,9 +178,11 @@ export const startRules: readonly GateRule[] = Object.freeze([
     condition: "Automatic start of `Stopped`, `Completed` or `Error`, or over an empty backend",
     route: null,
     reason: "AutomaticStartRefused",
-    rationale: "A stop or a result is left by a person's decision, not by a timer; a completed command is never replayed.",
+    rationale:
+      "A stop or a result is left by a person's decision, not by a timer; a completed command is never replayed.",
     when: (input) =>
-      input.by === "automatic" && (isResult(input) || input.record.phase === "Stopped" || hasEmptyBackend(input)),
+      input.by === "automatic" &&
+      (isResult(input) || input.record.phase === "Stopped" || hasEmptyBackend(input)),
   },
   {
     name: "start-fresh",
@@ -219,7 +221,9 @@ export const startRules: readonly GateRule[] = Object.freeze([
     when: (input) =>
       input.record.phase === "Error" &&
       (input.record.deadline?.cleanupPending === true ||
-        (isTimedOut(input) && (input.record.deadline ?? null) !== null && input.record.deadline?.cleanupPending !== false)),
+        (isTimedOut(input) &&
+          (input.record.deadline ?? null) !== null &&
+          input.record.deadline?.cleanupPending !== false)),
   },
   {
     name: "start-after-timeout",
@@ -340,7 +344,8 @@ export const deleteRules: readonly GateRule[] = Object.freeze([
     route: "retry",
     reason: null,
     rationale: "The driver call was lost, for instance in a crash after the write.",
-    when: (input) => isGoing(input) && input.observation?.exists === true && input.observation.deleting === false,
+    when: (input) =>
+      isGoing(input) && input.observation?.exists === true && input.observation.deleting === false,
   },
   {
     name: "delete-again",

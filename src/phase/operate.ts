@@ -156,7 +156,14 @@ async function recover(
 ): Promise<OperationOutcome> {
   const { store, clock, policy } = host.options;
   const observation = await host.observe(present);
-  const resolved = resolveFailedOperation(present.record, previous, operation, observation, clock.now(), policy);
+  const resolved = resolveFailedOperation(
+    present.record,
+    previous,
+    operation,
+    observation,
+    clock.now(),
+    policy,
+  );
   if (!resolved.changed) return { outcome: "failed", gate, record: resolved.record, error };
   const written = await store.compareAndSwap(present.id, present.version, resolved.record);
   return written === null

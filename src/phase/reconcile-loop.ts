@@ -39,7 +39,9 @@ export class ReconcileLoop {
     while (!this.#signal.aborted) {
       const failed = await this.#sweepFailed();
       failures = failed ? failures + 1 : 0;
-      const wait = failed ? Math.min(this.#backoff(failures), this.#options.sweepEveryMs) : this.#options.sweepEveryMs;
+      const wait = failed
+        ? Math.min(this.#backoff(failures), this.#options.sweepEveryMs)
+        : this.#options.sweepEveryMs;
       await pause(this.#options.clock, wait, this.#signal);
     }
   }

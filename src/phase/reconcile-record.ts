@@ -59,7 +59,8 @@ export function reconcileRecord(
 
 /** Whether phase, reason and Ready condition already say what was decided. */
 function isSettled(decision: PhaseDecision, record: SandboxRecord): boolean {
-  if (decision.rule === "no-observation" || decision.rule === "unreadable" || decision.rule === "gone-kept") return true;
+  if (decision.rule === "no-observation" || decision.rule === "unreadable" || decision.rule === "gone-kept")
+    return true;
   if ((record.reason ?? null) !== decision.reason) {
     // A held record without a reason of its own stays as it is.
     if (record.reason !== undefined && record.reason !== null) return false;
@@ -74,7 +75,13 @@ function isSettled(decision: PhaseDecision, record: SandboxRecord): boolean {
   );
 }
 
-const HOLDING = new Set(["result-kept", "stop-kept", "deleting-unconfirmed", "empty-unproven", "readiness-unreadable"]);
+const HOLDING = new Set([
+  "result-kept",
+  "stop-kept",
+  "deleting-unconfirmed",
+  "empty-unproven",
+  "readiness-unreadable",
+]);
 
 function holdsRecord({ rule }: PhaseDecision): boolean {
   return HOLDING.has(rule);

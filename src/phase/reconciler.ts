@@ -4,7 +4,11 @@ import type { Operation } from "./gate-rules.js";
 import { KeyedLock, Limiter } from "./keyed-lock.js";
 import type { Observation } from "./observation.js";
 import { runOperation, type OperateOptions, type OperationOutcome } from "./operate.js";
-import { resolveOptions, type ReconcilerOptions, type ResolvedReconcilerOptions } from "./reconciler-options.js";
+import {
+  resolveOptions,
+  type ReconcilerOptions,
+  type ResolvedReconcilerOptions,
+} from "./reconciler-options.js";
 import { ReconcileLoop } from "./reconcile-loop.js";
 import { reconcileRecord } from "./reconcile-record.js";
 import { expectedRun, type SandboxRecord } from "./record.js";
@@ -163,7 +167,13 @@ export class Reconciler {
       const mismatch = applyBackendMismatch(stored.record, now);
       if (mismatch.changed) return this.#write(stored, mismatch.record, null, "mismatch");
     }
-    const { record, changed, decision } = reconcileRecord(stored.record, observation, session(id), now, policy);
+    const { record, changed, decision } = reconcileRecord(
+      stored.record,
+      observation,
+      session(id),
+      now,
+      policy,
+    );
     if (decision.phase === "Deleted" || this.#mayPrune(stored.record, decision, pruning, now)) {
       const removed = await store.delete(id, stored.version);
       return { id, outcome: removed ? "removed" : "conflict", record: null, decision };

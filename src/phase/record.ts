@@ -105,7 +105,8 @@ export interface ExpectedRun {
  */
 export function expectedRun(record: SandboxRecord): ExpectedRun {
   return {
-    instanceId: record.expectedInstanceId ?? (record.phase === "Starting" ? null : (record.instanceId ?? null)),
+    instanceId:
+      record.expectedInstanceId ?? (record.phase === "Starting" ? null : (record.instanceId ?? null)),
     previousFinishedAt: record.previousFinishedAt ?? null,
     startRequestedAt: record.startRequestedAt ?? null,
     desired: record.desired,

@@ -115,12 +115,25 @@ export function applyRecovery(
   }
   if (result === "ok") return { record: restarted(record, now), changed: true, refused: null };
   // A start that was accepted before is retained for its retry; the deadline bounds it.
-  if (record.phase === "Starting" && (result === "error" || !options.managesLifecycle)) return unchanged(record);
+  if (record.phase === "Starting" && (result === "error" || !options.managesLifecycle))
+    return unchanged(record);
   if (record.phase === "Error") return unchanged(record);
   const next =
     result === "not-found"
-      ? enter(record, "Error", BACKEND_RESOURCE_MISSING, "The compute object was gone when the gateway came up.", now)
-      : enter(record, "Error", "StartFailed", "The sandbox could not be started when the gateway came up.", now);
+      ? enter(
+          record,
+          "Error",
+          BACKEND_RESOURCE_MISSING,
+          "The compute object was gone when the gateway came up.",
+          now,
+        )
+      : enter(
+          record,
+          "Error",
+          "StartFailed",
+          "The sandbox could not be started when the gateway came up.",
+          now,
+        );
   return { record: next, changed: true, refused: null };
 }
 

@@ -114,7 +114,13 @@ function applied(
 
 /** What was before, as a new write: phase and intent go back, the moment does not. */
 function restore(record: SandboxRecord, previous: SandboxRecord, now: number): Transition {
-  const back = enter(previous, previous.phase, previous.reason ?? previous.phase, previous.message ?? "", now);
+  const back = enter(
+    previous,
+    previous.phase,
+    previous.reason ?? previous.phase,
+    previous.message ?? "",
+    now,
+  );
   return {
     record: {
       ...back,

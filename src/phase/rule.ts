@@ -10,7 +10,7 @@ import type { SandboxRecord } from "./record.js";
  */
 export type FactName =
   | Exclude<keyof Observation, "conditions" | "behind" | "message">
-  | `record.${keyof SandboxRecord & string}`
+  | `record.${keyof SandboxRecord}`
   | "session"
   | "now"
   | "policy";

@@ -1,10 +1,4 @@
-import {
-  isCurrent,
-  isDeadlineOver,
-  isEmptyBackend,
-  isReadyForbidden,
-  type PhaseInput,
-} from "./evidence.js";
+import { isCurrent, isDeadlineOver, isEmptyBackend, isReadyForbidden, type PhaseInput } from "./evidence.js";
 import type { Phase } from "./phase.js";
 import {
   COMPUTE_RESOURCE_MISSING,
@@ -144,10 +138,12 @@ export const phaseRules: readonly PhaseRule[] = Object.freeze([
   {
     name: "deleting-unconfirmed",
     group: "2. Deleting",
-    condition: "The record is `Deleting` without delete intent, and whether the object is still being removed is unknown.",
+    condition:
+      "The record is `Deleting` without delete intent, and whether the object is still being removed is unknown.",
     outcome: "The record is held.",
     phases: ["Deleting"],
-    rationale: "The removal was seen once; only an object that is definitely not being removed takes it back.",
+    rationale:
+      "The removal was seen once; only an object that is definitely not being removed takes it back.",
     uses: ["exists", "deleting", "record.phase"],
     holds: true,
     when: ({ observation, record }) =>
@@ -223,13 +219,15 @@ export const phaseRules: readonly PhaseRule[] = Object.freeze([
       "Only an accepted operation leaves a result: a terminal pod regresses to Running in a later read (kubernetes/kubernetes#58711), and a completed command must not be replayed.",
     uses: ["record.phase", "record.desired"],
     holds: false,
-    when: ({ record }) => (record.phase === "Error" || record.phase === "Completed") && record.desired === "running",
+    when: ({ record }) =>
+      (record.phase === "Error" || record.phase === "Completed") && record.desired === "running",
     decide: (context) => hold(context, context.record.phase === "Completed" ? "Completed" : "Error"),
   },
   {
     name: "deadline-over",
     group: "4. A recorded result",
-    condition: "The intent is to run, the record is `Provisioning` or `Starting`, and its stored deadline is over.",
+    condition:
+      "The intent is to run, the record is `Provisioning` or `Starting`, and its stored deadline is over.",
     outcome: "`Error` with the deadline's timeout reason",
     phases: ["Error"],
     rationale:
@@ -271,7 +269,8 @@ export const phaseRules: readonly PhaseRule[] = Object.freeze([
   {
     name: "stop-done",
     group: "5. Stop intent",
-    condition: "Stop was asked for, nothing executes, nothing is being torn down, and the run is over, suspended or proven absent.",
+    condition:
+      "Stop was asked for, nothing executes, nothing is being torn down, and the run is over, suspended or proven absent.",
     outcome: "`Stopped`",
     phases: ["Stopped"],
     rationale:
@@ -296,12 +295,21 @@ export const phaseRules: readonly PhaseRule[] = Object.freeze([
   {
     name: "session-over-silence",
     group: "6. Unreadable",
-    condition: "Whether anything executes is unknown, nothing terminal is reported, a live session of this run exists, and the record is `Provisioning`, `Unknown` or `Ready`.",
+    condition:
+      "Whether anything executes is unknown, nothing terminal is reported, a live session of this run exists, and the record is `Provisioning`, `Unknown` or `Ready`.",
     outcome: "`Ready`, unless admission or the deadline forbids it",
     phases: ["Ready"],
     rationale:
       "A session can only come from a running workload, so it answers what a backend without a status leaves open.",
-    uses: ["running", "stale", "failureClass", "session", "record.phase", "record.admission", "record.deadline"],
+    uses: [
+      "running",
+      "stale",
+      "failureClass",
+      "session",
+      "record.phase",
+      "record.admission",
+      "record.deadline",
+    ],
     holds: false,
     when: ({ observation, record, live, input }) =>
       live &&
@@ -324,7 +332,8 @@ export const phaseRules: readonly PhaseRule[] = Object.freeze([
     holds: true,
     when: ({ observation }) =>
       observation.running === null && !observation.stale && observation.failureReason === "NodeLost",
-    decide: () => to("Unknown", "NodeLost", "The node does not report; the state of the workload is unknowable."),
+    decide: () =>
+      to("Unknown", "NodeLost", "The node does not report; the state of the workload is unknowable."),
   },
   {
     name: "unreadable",
@@ -345,8 +354,7 @@ export const phaseRules: readonly PhaseRule[] = Object.freeze([
     condition: "The run is over and a cause is known that waiting cannot mend.",
     outcome: "`Error` with that cause",
     phases: ["Error"],
-    rationale:
-      "An eviction or a node shutdown ends a run with exit 0 as well: the cause outranks the code.",
+    rationale: "An eviction or a node shutdown ends a run with exit 0 as well: the cause outranks the code.",
     uses: ["completed", "running", "failureReason", "failureClass"],
     holds: false,
     when: ({ observation }) =>
@@ -419,7 +427,8 @@ export const phaseRules: readonly PhaseRule[] = Object.freeze([
     condition: "The observer classes the failure as terminal.",
     outcome: "`Error` with that reason",
     phases: ["Error"],
-    rationale: "Nothing retries it: a start attempt is over, a guest has crashed, two pods claim one sandbox.",
+    rationale:
+      "Nothing retries it: a start attempt is over, a guest has crashed, two pods claim one sandbox.",
     uses: ["failureClass", "failureReason"],
     holds: false,
     when: ({ observation }) => observation.failureClass === "terminal",
@@ -451,7 +460,11 @@ export const phaseRules: readonly PhaseRule[] = Object.freeze([
     decide: ({ observation }) =>
       observation.workload === "present"
         ? to("Stopped", "Suspended", "The backend keeps the run suspended; start resumes it.")
-        : to("Stopped", "BackendEmpty", "The backend has nothing that runs; start reuses identity and workspace."),
+        : to(
+            "Stopped",
+            "BackendEmpty",
+            "The backend has nothing that runs; start reuses identity and workspace.",
+          ),
   },
   {
     name: "empty-unproven",
@@ -482,13 +495,16 @@ export const phaseRules: readonly PhaseRule[] = Object.freeze([
     uses: ["running", "ready", "readiness", "session", "policy", "record.admission", "record.deadline"],
     holds: false,
     when: (context) =>
-      backendIsReady(context) && sessionSatisfies(context) && !isReadyForbidden(context.record, context.input.now),
+      backendIsReady(context) &&
+      sessionSatisfies(context) &&
+      !isReadyForbidden(context.record, context.input.now),
     decide: () => to("Ready", "DependenciesReady", "The sandbox is usable."),
   },
   {
     name: "session-over-lag",
     group: "10. Ready",
-    condition: "A live session of this run, and nothing terminal is reported; admission and deadline as above.",
+    condition:
+      "A live session of this run, and nothing terminal is reported; admission and deadline as above.",
     outcome: "`Ready`",
     phases: ["Ready"],
     rationale: "A live session can only come from a running workload, so it outranks a snapshot that lags.",

@@ -80,7 +80,7 @@ const decidedByDesign: Readonly<Record<string, string>> = {
 };
 
 /** A VM driver's word for a stopped guest counts as rest; OpenShell itself overlooks the type. */
-const cases = readVectors<readonly Case[]>("lifecycle.json");
+const cases = readVectors("lifecycle.json") as readonly Case[];
 const of = (...ops: readonly string[]): [string, Case][] =>
   cases.filter(({ input }) => ops.includes(input.op)).map((one) => [one.id, one]);
 
@@ -226,7 +226,8 @@ describe("gates", () => {
       const allowed = expected[`${operation}Allowed`];
       if (allowed !== undefined) expect([operation, gate.allowed]).toEqual([operation, allowed]);
       const call = expected[`${operation}DriverCall`];
-      if (call !== undefined) expect([operation, gate.allowed && gate.route !== "noop"]).toEqual([operation, call]);
+      if (call !== undefined)
+        expect([operation, gate.allowed && gate.route !== "noop"]).toEqual([operation, call]);
     }
     if (expected["newAttempt"] === true) expect(gates.start).toMatchObject({ route: "restart" });
   });
@@ -260,14 +261,20 @@ describe("start-up and shutdown", () => {
     const plan = planRecovery(record, options);
     if ("driverCall" in expected) expect(plan.call).toBe(expected["driverCall"]);
     if (expected["driverRelaunch"] === false) expect(plan.call).toBeNull();
-    const result = input.driverResult === "not_found" ? "not-found" : input.driverResult === "ok" ? "ok" : "error";
-    const after = plan.call === null ? plan.record : applyRecovery(plan.record, plan.call, result, options).record;
+    const result =
+      input.driverResult === "not_found" ? "not-found" : input.driverResult === "ok" ? "ok" : "error";
+    const after =
+      plan.call === null ? plan.record : applyRecovery(plan.record, plan.call, result, options).record;
     expectRecord(id, after, expected);
   });
 
   it.each(of("shutdownSweep"))("%s", (id, { input, expect: expected }) => {
     const record = recordOf(input);
-    const plan = planShutdown(record, { managesLifecycle: input.gatewayManagesLifecycle === true, now: NOW, policy });
+    const plan = planShutdown(record, {
+      managesLifecycle: input.gatewayManagesLifecycle === true,
+      now: NOW,
+      policy,
+    });
     expect(plan.call).toBe(expected["driverCall"]);
     expectPhase(id, plan.record.phase, expected);
   });
@@ -346,12 +353,12 @@ describe("the reconciler", () => {
 
 describe("enumerations", () => {
   // The sample has none of these; more of the set may: name and number of a phase, and what is done with strangers.
-  it.each(of("enum").length > 0 ? of("enum") : [["none in the sample", null] as const])("%s", (_id, one) => {
-    if (one === null) return;
-    const { input, expect: expected } = one as Case;
-    const parsed = parsePhase(input.value ?? input.number ?? input.name);
-    if (typeof expected["phase"] === "string") expect(parsed.phase).toBe(expected["phase"]);
-    if (typeof expected["number"] === "number" && parsed.known)
-      expect(phaseNumber(parsed.phase)).toBe(expected["number"]);
+  it("holds for every one that there is", () => {
+    for (const { input, expect: expected } of cases.filter((one) => one.input.op === "enum")) {
+      const parsed = parsePhase(input.value ?? input.number ?? input.name);
+      if (typeof expected["phase"] === "string") expect(parsed.phase).toBe(expected["phase"]);
+      if (typeof expected["number"] === "number" && parsed.known)
+        expect(phaseNumber(parsed.phase)).toBe(expected["number"]);
+    }
   });
 });

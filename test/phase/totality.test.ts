@@ -117,8 +117,7 @@ describe("the rule table", () => {
   it("decides every combination of record phase, intent and facts by one named rule, to a fixed point", () => {
     for (const observation of observations())
       for (const phase of phases)
-        for (const desired of intents)
-          check({ record: { phase, desired, since: 0 }, observation, now: NOW });
+        for (const desired of intents) check({ record: { phase, desired, since: 0 }, observation, now: NOW });
   }, 120_000);
 
   it("does so with sessions, policies, admission, deadlines and the age of the observation as well", () => {
@@ -133,7 +132,13 @@ describe("the rule table", () => {
           for (const requireSession of [false, true])
             for (const deadline of deadlines)
               check({
-                record: { phase, desired: "running", since: 0, deadline, admission: skipped % 2 === 0 ? "accepted" : "pending" },
+                record: {
+                  phase,
+                  desired: "running",
+                  since: 0,
+                  deadline,
+                  admission: skipped % 2 === 0 ? "accepted" : "pending",
+                },
                 observation,
                 session,
                 now: NOW,
@@ -156,7 +161,8 @@ describe("the rule table", () => {
           policy: { removesComputeOnStop: true },
         });
     for (const phase of phases)
-      for (const desired of intents) check({ record: { phase, desired, since: 0 }, observation: null, now: NOW });
+      for (const desired of intents)
+        check({ record: { phase, desired, since: 0 }, observation: null, now: NOW });
   }, 120_000);
 
   it("has no rule that nothing reaches", () => {
@@ -167,7 +173,11 @@ describe("the rule table", () => {
     const rows = new Map(phaseRules.map((rule) => [rule.name, rule]));
     for (const observation of observations())
       for (const phase of phases) {
-        const decision = derivePhase({ record: { phase, desired: "running", since: 0 }, observation, now: NOW });
+        const decision = derivePhase({
+          record: { phase, desired: "running", since: 0 },
+          observation,
+          now: NOW,
+        });
         const named: readonly (Phase | "held")[] = rows.get(decision.rule)!.phases;
         if (!named.includes(decision.phase) && !(named.includes("held") && decision.phase === phase))
           expect.fail(`${decision.rule} came to ${decision.phase}`);
@@ -234,12 +244,13 @@ describe("the gates", () => {
   it("lead from every phase to a start without a delete, through stop where start is refused", () => {
     for (const input of gateInputs()) {
       const { record } = input;
-      if (input.by === "automatic" || record.desired === "deleted" || record.phase.startsWith("Delet")) continue;
+      if (input.by === "automatic" || record.desired === "deleted" || record.phase.startsWith("Delet"))
+        continue;
       if (input.backendMatches === false) continue;
       const gates = allowedOperations(input);
       if (gates.start.allowed) continue;
       if (!gates.stop.allowed) expect.fail(`${record.phase} refuses both`);
-      if (gates.stop.allowed && gates.stop.route === "noop") {
+      else if (gates.stop.route === "noop") {
         // A stop that does nothing must not be the only way: only an outstanding cleanup or a pin closes start then.
         expect(["CleanupPending", "IsolationBackendMismatch"]).toContain(gates.start.reason);
         continue;
@@ -260,7 +271,8 @@ describe("the gates", () => {
   it("never start a stop or a result automatically, save for what the policy calls recoverable", () => {
     for (const input of gateInputs()) {
       const { phase, reason } = input.record;
-      if (input.by !== "automatic" || (phase !== "Stopped" && phase !== "Completed" && phase !== "Error")) continue;
+      if (input.by !== "automatic" || (phase !== "Stopped" && phase !== "Completed" && phase !== "Error"))
+        continue;
       const { start } = allowedOperations(input);
       if (start.allowed && reason !== "ContainerRuntimeRestart") expect.fail(`${phase} was started`);
     }

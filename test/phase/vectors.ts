@@ -44,15 +44,18 @@ export interface BackendVector {
   readonly record: VectorRecord;
   readonly observation: Record<string, unknown>;
   readonly expected: Expectation & Record<string, unknown>;
-  readonly alsoWithRecord?: readonly (Expectation & { readonly record: VectorRecord; readonly why: string })[];
+  readonly alsoWithRecord?: readonly (Expectation & {
+    readonly record: VectorRecord;
+    readonly why: string;
+  })[];
 }
 
-export function readVectors<T>(name: string): T {
-  return JSON.parse(readFileSync(new URL(`../fixtures/vectors/${name}`, import.meta.url), "utf8")) as T;
+export function readVectors(name: string): unknown {
+  return JSON.parse(readFileSync(new URL(`../fixtures/vectors/${name}`, import.meta.url), "utf8")) as unknown;
 }
 
-export const backendVectors: readonly BackendVector[] = readVectors<{ vectors: BackendVector[] }>(
-  "backend-observations.json",
+export const backendVectors: readonly BackendVector[] = (
+  readVectors("backend-observations.json") as { vectors: BackendVector[] }
 ).vectors;
 
 function instant(text: string | undefined): number | null {

@@ -60,7 +60,8 @@ export function isTrue(finding: ConditionFinding): boolean {
 }
 
 function compare(a: JsonObject, b: JsonObject): number {
-  const byGeneration = (integerOf(a["observedGeneration"]) ?? -1) - (integerOf(b["observedGeneration"]) ?? -1);
+  const byGeneration =
+    (integerOf(a["observedGeneration"]) ?? -1) - (integerOf(b["observedGeneration"]) ?? -1);
   return byGeneration !== 0 ? byGeneration : timeOf(a) - timeOf(b);
 }
 

@@ -72,34 +72,48 @@ function apply(draft: ObservationDraft, state: ContainerState, options: ObserveO
   switch (stateWord(state)) {
     case "created":
     case "configured":
-    case "initialized":
-      return created(draft, state);
-    case "running":
-      return running(draft, state);
-    case "paused":
-      return rest(draft, (paused) => (paused.suspended = true));
-    case "restarting":
-      return rest(draft, (restarting) => fail(restarting, "CrashLoop", "transient"));
+    case "initialized": {
+      created(draft, state);
+      return;
+    }
+    case "running": {
+      running(draft, state);
+      return;
+    }
+    case "paused": {
+      rest(draft, (paused) => (paused.suspended = true));
+      return;
+    }
+    case "restarting": {
+      rest(draft, (restarting) => fail(restarting, "CrashLoop", "transient"));
+      return;
+    }
     case "stopping":
       draft.running = true;
       draft.ready = false;
       draft.terminating = true;
       return;
-    case "removing":
-      return rest(draft, (removing) => {
+    case "removing": {
+      rest(draft, (removing) => {
         removing.deleting = true;
         removing.terminating = true;
       });
+      return;
+    }
     case "exited":
-    case "stopped":
-      return exited(draft, state, options);
-    case "dead":
-      return rest(draft, (dead) => {
+    case "stopped": {
+      exited(draft, state, options);
+      return;
+    }
+    case "dead": {
+      rest(draft, (dead) => {
         dead.completed = true;
         dead.finishedAt = state.finishedAt;
         dead.exitCode = state.finishedAt === null ? null : state.exitCode;
         fail(dead, "RemovalFailed", "terminal");
       });
+      return;
+    }
     default:
       draft.readiness = "unreadable";
   }

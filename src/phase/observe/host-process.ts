@@ -1,12 +1,6 @@
 import { absent, present, type ObservationDraft } from "../observation.js";
 import { flagOf, integerOf, member, objectOf, textOf, wordOf } from "./json.js";
-import {
-  dropOtherRun,
-  isForeignInstance,
-  isOwnStop,
-  observedAtOf,
-  type ObserveOptions,
-} from "./options.js";
+import { dropOtherRun, isForeignInstance, isOwnStop, observedAtOf, type ObserveOptions } from "./options.js";
 
 /** A launcher or VMM process as its driver knows it. */
 export interface HostProcess {

@@ -1,4 +1,9 @@
-export { observeDockerInspect, observeDockerListEntry, type InspectInput, type ListEntryInput } from "./docker.js";
+export {
+  observeDockerInspect,
+  observeDockerListEntry,
+  type InspectInput,
+  type ListEntryInput,
+} from "./docker.js";
 export { observeLibvirt, type LibvirtInput } from "./libvirt.js";
 export {
   observeCloudHypervisor,

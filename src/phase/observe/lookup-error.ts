@@ -29,7 +29,8 @@ function isKubernetesStatus(object: Readonly<Record<string, unknown>>): boolean 
 }
 
 function isStatusOfObject(status: Readonly<Record<string, unknown>>): boolean {
-  const notFound = wordOf(status["reason"]) === "notfound" || (!("reason" in status) && status["code"] === 404);
+  const notFound =
+    wordOf(status["reason"]) === "notfound" || (!("reason" in status) && status["code"] === 404);
   if (!notFound) return false;
   const code = status["code"];
   if (code !== undefined && code !== null && code !== 404) return false;

@@ -52,7 +52,10 @@ export function observeFirecracker(input: FirecrackerInput, options: ObserveOpti
  *
  * @public
  */
-export function observeCloudHypervisor(input: CloudHypervisorInput, options: ObserveOptions = {}): Observation {
+export function observeCloudHypervisor(
+  input: CloudHypervisorInput,
+  options: ObserveOptions = {},
+): Observation {
   const info = objectOf(member(input, "vmInfo"));
   const state = info?.["state"];
   return microVm(info !== null, stateWord(state), textOf(state), input, options);

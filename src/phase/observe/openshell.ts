@@ -47,7 +47,11 @@ const TRANSIENT: ReadonlySet<string> = new Set([
 ]);
 
 /** Transient reasons of a workload that executes already. */
-const EXECUTING: ReadonlySet<string> = new Set(["supervisornotconnected", "containerstarting", "healthcheckstarting"]);
+const EXECUTING: ReadonlySet<string> = new Set([
+  "supervisornotconnected",
+  "containerstarting",
+  "healthcheckstarting",
+]);
 
 /** Reasons by which a driver says that the run is over. */
 const ENDED: ReadonlySet<string> = new Set([
@@ -84,7 +88,10 @@ const SUSPENDING: ReadonlySet<string> = new Set(["sandboxsuspended", "sandboxsto
  *
  * @public
  */
-export function observeOpenShellStatus(input: OpenShellStatusInput, options: ObserveOptions = {}): Observation {
+export function observeOpenShellStatus(
+  input: OpenShellStatusInput,
+  options: ObserveOptions = {},
+): Observation {
   const error = member(input, "error");
   if (error !== undefined && error !== null) return withoutObject(error, options);
   const rawStatus = member(input, "status");
@@ -119,13 +126,20 @@ function decide(draft: ObservationDraft, conditions: unknown, input: OpenShellSt
   const ready = one(readyFinding);
   draft.backendReason = textOf(ready?.reason);
   if (pods !== null) draft.workload = pods === 0 ? "absent" : "present";
-  if (replicas === 0 && pods === 0) return empty(draft);
-  if (ready?.status === "true") return executing(draft);
+  if (replicas === 0 && pods === 0) {
+    empty(draft);
+    return;
+  }
+  if (ready?.status === "true") {
+    executing(draft);
+    return;
+  }
   if (isTrue(suspended) || isTrue(stopped)) {
     draft.backendReason = textOf(one(isTrue(suspended) ? suspended : stopped)?.reason) ?? draft.backendReason;
     draft.bootstrapping ??= false;
     draft.workload = "absent";
-    return empty(draft);
+    empty(draft);
+    return;
   }
   if (one(suspended)?.status === "false" && suspending(draft, one(suspended))) return;
   notReady(draft, readyFinding);
@@ -194,7 +208,8 @@ function notReady(draft: ObservationDraft, finding: ConditionFinding): void {
   }
   if (SUSPENDING.has(finding.word)) return;
   draft.completed = ENDED.has(finding.word);
-  draft.failureReason = finding.word === "podsucceeded" ? null : (CATALOG.get(finding.word) ?? textOf(finding.reason));
+  draft.failureReason =
+    finding.word === "podsucceeded" ? null : (CATALOG.get(finding.word) ?? textOf(finding.reason));
   draft.failureClass = finding.word === "podsucceeded" ? null : "terminal";
   if (finding.word === "podsucceeded") draft.endedBy = "guest";
 }

@@ -40,7 +40,12 @@ const waitingWords: ReadonlyMap<string, Cause | null> = new Map([
 ]);
 
 /** Sync errors that the kubelet names without any meaning for the phase. */
-const NO_EFFECT = new Set(["killcontainererror", "killpodsandboxerror", "resizepodinplaceerror", "removecontainererror"]);
+const NO_EFFECT = new Set([
+  "killcontainererror",
+  "killpodsandboxerror",
+  "resizepodinplaceerror",
+  "removecontainererror",
+]);
 
 /** What a waiting word means; a word that is not known leaves the cause open and waiting possible. */
 export function waitingCause(word: string): Cause | "unknown" | null {
@@ -85,7 +90,12 @@ export function disruptionCause(word: string): string | null {
 
 /** `Ready` reasons by which the control plane says that the node does not report. */
 export function isNodeSilence(word: string): boolean {
-  return word === "nodenotready" || word === "nodestatusunknown" || word === "nodelost" || word === "nodestatusneverupdated";
+  return (
+    word === "nodenotready" ||
+    word === "nodestatusunknown" ||
+    word === "nodelost" ||
+    word === "nodestatusneverupdated"
+  );
 }
 
 /** Terminated words whose exit code the kubelet or the runtime made up. */

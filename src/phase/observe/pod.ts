@@ -154,7 +154,8 @@ function endCause(view: PodView, ended: PodContainer | null, ownStop: boolean): 
     const byDisruption = disruptionCause(view.disruption.word);
     if (byDisruption !== null) return byDisruption;
   }
-  if (ended === null) return view.containers.statuses === 0 && view.reason !== null ? "AdmissionRejected" : null;
+  if (ended === null)
+    return view.containers.statuses === 0 && view.reason !== null ? "AdmissionRejected" : null;
   if (ended === view.containers.failedInit) return "InitFailed";
   return containerCause(ended, ownStop);
 }
@@ -182,7 +183,8 @@ function isNodeLost(view: PodView, observedAt: number | null): boolean {
   if (view.phase === "unknown" || wordOf(view.reason) === "nodelost") return true;
   if (view.ready !== null && view.ready.status !== "true" && isNodeSilence(view.ready.word)) return true;
   if (!view.terminating || view.containers.main?.state !== "running") return false;
-  if (view.disruption?.word === "deletionbytaintmanager" || view.disruption?.word === "deletionbypodgc") return true;
+  if (view.disruption?.word === "deletionbytaintmanager" || view.disruption?.word === "deletionbypodgc")
+    return true;
   return observedAt !== null && view.deletionAt !== null && observedAt - view.deletionAt > OVERDUE_MS;
 }
 
@@ -207,7 +209,10 @@ function live(draft: ObservationDraft, view: PodView): void {
     draft.backendReason = textOf(view.ready.reason);
 }
 
-function runningOf({ phase, ready, containers: { statuses } }: PodView, main: PodContainer | null): boolean | null {
+function runningOf(
+  { phase, ready, containers: { statuses } }: PodView,
+  main: PodContainer | null,
+): boolean | null {
   if (main !== null && main.state !== "unknown") return main.state === "running";
   if (phase === "" || phase === "pending") return false;
   if (phase !== "running") return null;

@@ -97,7 +97,11 @@ function statusFacts(
 }
 
 /** Who ended the guest, by the latest SHUTDOWN event; without one, what the status word alone says stands. */
-function blameShutdown(draft: ObservationDraft, events: readonly JsonObject[], options: ObserveOptions): void {
+function blameShutdown(
+  draft: ObservationDraft,
+  events: readonly JsonObject[],
+  options: ObserveOptions,
+): void {
   if (latest(events, "GUEST_PANICKED") !== null || latest(events, "GUEST_CRASHLOADED") !== null)
     fail(draft, "GuestPanicked");
   const shutdown = latest(events, "SHUTDOWN");

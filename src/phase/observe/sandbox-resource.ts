@@ -8,7 +8,14 @@ import {
   type ConditionFinding,
 } from "./backend-conditions.js";
 import { at, flagOf, integerOf, member, objectOf, textOf, wordOf, type JsonObject } from "./json.js";
-import { instanceKeyOf, isForeignInstance, dropOtherRun, observedAtOf, withoutObject, type ObserveOptions } from "./options.js";
+import {
+  instanceKeyOf,
+  isForeignInstance,
+  dropOtherRun,
+  observedAtOf,
+  withoutObject,
+  type ObserveOptions,
+} from "./options.js";
 import { sandboxPods, type SandboxPods } from "./sandbox-pods.js";
 
 /**
@@ -202,19 +209,35 @@ function failure(draft: ObservationDraft, view: SandboxView): void {
     if (pods.conflict) draft.ready = false;
     return;
   }
-  if (ready?.status === "false" && ready.word === "sandboxexpired") return blame(draft, "Expired", "terminal");
-  if (pods.pod !== null && pods.pod.failureReason !== null)
-    return blame(draft, pods.pod.failureReason, pods.pod.failureClass);
+  if (ready?.status === "false" && ready.word === "sandboxexpired") {
+    blame(draft, "Expired", "terminal");
+    return;
+  }
+  if (pods.pod !== null && pods.pod.failureReason !== null) {
+    blame(draft, pods.pod.failureReason, pods.pod.failureClass);
+    return;
+  }
   if (draft.completed === true) {
     if (pods.pod === null && draft.endedBy !== "guest") blame(draft, "ProcessExited", "terminal");
     return;
   }
-  if (ready?.status === "false" && ready.word === "reconcilererror") return blame(draft, "BackendError", "transient");
+  if (ready?.status === "false" && ready.word === "reconcilererror") {
+    blame(draft, "BackendError", "transient");
+    return;
+  }
   if (suspend === true) return;
-  if (view.scheduled?.status === "false" && view.scheduled.word === "unschedulable")
-    return blame(draft, "Unschedulable", "transient");
-  if (pods.pod !== null && pods.pod.failureClass !== null) return blame(draft, null, pods.pod.failureClass);
-  if (view.readyFinding === "contradiction") return blame(draft, null, "transient");
+  if (view.scheduled?.status === "false" && view.scheduled.word === "unschedulable") {
+    blame(draft, "Unschedulable", "transient");
+    return;
+  }
+  if (pods.pod !== null && pods.pod.failureClass !== null) {
+    blame(draft, null, pods.pod.failureClass);
+    return;
+  }
+  if (view.readyFinding === "contradiction") {
+    blame(draft, null, "transient");
+    return;
+  }
   if (ready?.status === "false" && !ORDINARY.has(ready.word)) blame(draft, null, "transient");
 }
 
@@ -222,7 +245,11 @@ function isBlocked(suspend: boolean | null, suspended: BackendCondition | null):
   return suspend === true && suspended?.status === "false" && suspended.word === "podnotowned";
 }
 
-function blame(draft: ObservationDraft, reason: string | null, failureClass: Observation["failureClass"]): void {
+function blame(
+  draft: ObservationDraft,
+  reason: string | null,
+  failureClass: Observation["failureClass"],
+): void {
   draft.failureReason = reason;
   draft.failureClass = failureClass;
 }
@@ -238,7 +265,10 @@ const ORDINARY: ReadonlySet<string> = new Set([
 ]);
 
 /** Conditions of an older generation or in contradiction were left out, and nothing current made up for them. */
-function isBehind({ readyFinding, suspendedFinding, suspend }: SandboxView, draft: ObservationDraft): boolean {
+function isBehind(
+  { readyFinding, suspendedFinding, suspend }: SandboxView,
+  draft: ObservationDraft,
+): boolean {
   if (readyFinding === "contradiction" || suspendedFinding === "contradiction") return true;
   if (readyFinding?.stale === true) return true;
   return suspend === false && suspendedFinding?.stale === true && draft.ready !== true;
