@@ -1,7 +1,8 @@
 import type { ConditionUpdate } from "../conditions/index.js";
 import { isLiveSession, type PhaseInput } from "./evidence.js";
-import { unobserved, type Observation } from "./observation.js";
+import { unobserved, type Observation, type Tri } from "./observation.js";
 import type { Phase } from "./phase.js";
+import type { DesiredState } from "./record.js";
 import { isInfrastructureError } from "./reasons.js";
 import { phaseRules } from "./rules.js";
 import type { FactName, PhaseEffect, PhaseRule, RuleContext } from "./rule.js";
@@ -36,7 +37,7 @@ export interface PhaseDecision {
   readonly rejected: readonly RejectedEvidence[];
   /** The answer rests on the record, or on evidence that is known to be behind. */
   readonly stale: boolean;
-  /** The conditions to publish with it: `Ready`. */
+  /** The conditions to publish with it: `Ready`, or none where the record is held and its own stand. */
   readonly conditions: readonly ConditionUpdate[];
   /** Work for the gateway. */
   readonly effects: readonly PhaseEffect[];
@@ -67,32 +68,64 @@ const UNOBSERVED: Observation = Object.freeze(unobserved(null));
 export function derivePhase(input: PhaseInput): PhaseDecision {
   const { record } = input;
   const observation = input.observation ?? UNOBSERVED;
-  const context: RuleContext = { record, observation, live: isLiveSession(record, input.session), input };
+  const { session } = input;
+  const context: RuleContext = {
+    record,
+    observation,
+    session,
+    live: isLiveSession(record, session),
+    now: input.now,
+    policy: input.policy,
+  };
   const rule = decidingRule(context);
-  const { phase, reason, message } = rule.decide(context);
-  const ready = phase === "Ready";
+  const { phase, reason, message, conditions } = rule.decide(context);
   return {
     phase,
     reason,
     message,
     rule: rule.name,
     used: rule.uses,
-    rejected: mayReject(context, rule) ? rejections(context, rule) : NOTHING_REJECTED,
+    rejected: mayReject(context, rule)
+      ? rejections(context, rule, input.observation === null)
+      : NOTHING_REJECTED,
     stale: rule.holds || observation.behind || lacksEvidence(context, rule),
-    conditions: [
-      { type: "Ready", status: ready ? "True" : phase === "Unknown" ? "Unknown" : "False", reason, message },
-    ],
+    conditions,
     effects: effectsOf(context, phase, rule),
   };
 }
 
 function decidingRule(context: RuleContext): PhaseRule {
-  for (const rule of phaseRules) if (rule.when(context)) return rule;
+  const { observation, record } = context;
+  const row =
+    ROWS[place(observation.exists) * 9 + intentPlace(record.desired) * 3 + place(observation.running)];
+  if (row !== undefined) for (const rule of row) if (rule.when(context)) return rule;
   return LAST_RULE;
 }
 
 /** The table ends with a rule that always holds; this names it for the type checker. */
 const LAST_RULE: PhaseRule = phaseRules[phaseRules.length - 1] as PhaseRule;
+
+function place(fact: Tri): number {
+  return fact === null ? 2 : fact ? 1 : 0;
+}
+
+function intentPlace(desired: DesiredState): number {
+  return desired === "running" ? 0 : desired === "stopped" ? 1 : 2;
+}
+
+/** The rules that can hold at all for each combination of the indexed facts, in the order of the table. */
+const ROWS: readonly (readonly PhaseRule[])[] = [false, true, null].flatMap((exists) =>
+  (["running", "stopped", "deleted"] as const).flatMap((desired) =>
+    [false, true, null].map((running) =>
+      phaseRules.filter(
+        ({ on }) =>
+          (on?.exists === undefined || on.exists === exists) &&
+          (on?.desired === undefined || on.desired === desired) &&
+          (on?.running === undefined || on.running === running),
+      ),
+    ),
+  ),
+);
 
 /**
  * Whether the answer stands without evidence of the present: a stop that nobody can confirm, or a result kept against
@@ -128,25 +161,29 @@ function isPruneCandidate({ record }: RuleContext): boolean {
 }
 
 /** Cheap test, so that nothing is allocated where nothing is rejected. */
-function mayReject({ record, observation, live, input }: RuleContext, rule: PhaseRule): boolean {
+function mayReject({ record, observation, live, session }: RuleContext, rule: PhaseRule): boolean {
   return (
     observation.stale ||
     observation.behind ||
     (observation.ready === true && observation.running !== true) ||
     (observation.completed === true && observation.running !== false) ||
-    (input.session?.connected === true && !live) ||
+    (session?.connected === true && !live) ||
     rule.name === "result-kept" ||
     rule.name === "stop-kept" ||
     (observation.suspended === true && record.desired === "running" && rule.name !== "empty-backend")
   );
 }
 
-function rejections({ record, observation, live, input }: RuleContext, rule: PhaseRule): RejectedEvidence[] {
+function rejections(
+  { record, observation, live, session }: RuleContext,
+  rule: PhaseRule,
+  lost: boolean,
+): RejectedEvidence[] {
   const rejected: RejectedEvidence[] = [];
   const add = (fact: RejectedEvidence["fact"], value: unknown, why: string): void => {
     rejected.push({ fact, value, why });
   };
-  if (input.observation === null || observation.exists === null)
+  if (lost || observation.exists === null)
     add("exists", null, "the look-up failed, which says nothing about the sandbox");
   else if (observation.stale)
     add("stale", true, "the observation is of another run or generation, or its backend did not answer");
@@ -160,8 +197,8 @@ function rejections({ record, observation, live, input }: RuleContext, rule: Pha
     add("ready", true, "readiness does not count without a workload that executes");
   if (observation.completed === true && observation.running !== false)
     add("completed", true, "an end does not count while something may execute");
-  if (input.session?.connected === true && !live)
-    add("session", input.session.instanceId ?? null, "the session is of another run");
+  if (session?.connected === true && !live)
+    add("session", session.instanceId ?? null, "the session is of another run");
   if (rule.name === "result-kept" && observation.running === true)
     add("running", true, "only an accepted operation leaves a recorded result");
   if (rule.name === "stop-kept" && observation.running === true)

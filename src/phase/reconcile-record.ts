@@ -57,34 +57,19 @@ export function reconcileRecord(
   };
 }
 
-/** Whether phase, reason and Ready condition already say what was decided. */
+/** Whether the record already says what was decided. A held record does, whatever it says. */
 function isSettled(decision: PhaseDecision, record: SandboxRecord): boolean {
-  if (decision.rule === "no-observation" || decision.rule === "unreadable" || decision.rule === "gone-kept")
-    return true;
-  if ((record.reason ?? null) !== decision.reason) {
-    // A held record without a reason of its own stays as it is.
-    if (record.reason !== undefined && record.reason !== null) return false;
-    if (!holdsRecord(decision)) return false;
-  }
-  if (holdsRecord(decision)) return true;
-  const ready = decision.conditions[0];
-  const current = record.conditions === undefined ? undefined : getCondition(record.conditions, "Ready");
-  return (
-    ready === undefined ||
-    (current?.status === ready.status && current.reason === ready.reason && current.message === ready.message)
-  );
+  if (isHeld(decision)) return true;
+  if (record.reason !== decision.reason || record.conditions === undefined) return false;
+  const current = getCondition(record.conditions, "Ready");
+  for (const { status, reason, message } of decision.conditions)
+    if (current?.status !== status || current.reason !== reason || current.message !== message) return false;
+  return true;
 }
 
-const HOLDING = new Set([
-  "result-kept",
-  "stop-kept",
-  "deleting-unconfirmed",
-  "empty-unproven",
-  "readiness-unreadable",
-]);
-
-function holdsRecord({ rule }: PhaseDecision): boolean {
-  return HOLDING.has(rule);
+/** A decision without conditions of its own keeps the record. */
+function isHeld({ conditions }: PhaseDecision): boolean {
+  return conditions.length === 0;
 }
 
 function isFinishing({ phase }: PhaseDecision): boolean {
@@ -103,7 +88,7 @@ function recordsExit(
     observation.running === false &&
     !observation.stale &&
     isFinishing(decision) &&
-    !holdsRecord(decision) &&
+    !isHeld(decision) &&
     ((typeof record.exitCode !== "number" && observation.exitCode !== null) ||
       (typeof record.finishedAt !== "number" && observation.finishedAt !== null))
   );

@@ -1,7 +1,7 @@
-import type { PhaseInput } from "./evidence.js";
-import type { Observation } from "./observation.js";
+import type { ConditionUpdate } from "../conditions/index.js";
+import type { Observation, Tri } from "./observation.js";
 import type { Phase } from "./phase.js";
-import type { SandboxRecord } from "./record.js";
+import type { DesiredState, PhasePolicy, SandboxRecord, Session } from "./record.js";
 
 /**
  * What a rule may look at, by name: fields of the observation, of the record, and the session.
@@ -36,6 +36,8 @@ export interface RuleOutcome {
   readonly phase: Phase;
   readonly reason: string;
   readonly message: string;
+  /** The conditions to publish; none where the record is held and its own stand. */
+  readonly conditions: readonly ConditionUpdate[];
 }
 
 /**
@@ -47,9 +49,22 @@ export interface RuleContext {
   readonly record: SandboxRecord;
   /** An observation in which everything is unknown stands for a look-up that failed. */
   readonly observation: Observation;
+  readonly session: Session | null | undefined;
   /** A live session of the run that the record expects. */
   readonly live: boolean;
-  readonly input: PhaseInput;
+  readonly now: number;
+  readonly policy: PhasePolicy | undefined;
+}
+
+/**
+ * Values of the indexed facts that a rule needs; absent means any.
+ *
+ * @public
+ */
+export interface RuleIndex {
+  readonly exists?: Tri | undefined;
+  readonly desired?: DesiredState | undefined;
+  readonly running?: Tri | undefined;
 }
 
 /**
@@ -74,6 +89,8 @@ export interface PhaseRule {
   readonly uses: readonly FactName[];
   /** Whether the answer rests on the record because the evidence could not be used. */
   readonly holds: boolean;
+  /** What the condition implies of three facts: an index, so that a decision looks at few rows. */
+  readonly on?: RuleIndex | undefined;
   /** @internal */
   when(context: RuleContext): boolean;
   /** @internal */

@@ -8,13 +8,27 @@ import {
 } from "./reasons.js";
 import type { PhaseRule, RuleContext, RuleOutcome } from "./rule.js";
 
-/** The record as it stands: an outcome that keeps phase, reason and message. */
+const NOTHING_NEW: RuleOutcome["conditions"] = Object.freeze([]);
+
+/** The record as it stands: an outcome that keeps phase, reason, message and conditions. */
 function hold({ record }: RuleContext, fallback: string): RuleOutcome {
-  return { phase: record.phase, reason: record.reason ?? fallback, message: record.message ?? "" };
+  return {
+    phase: record.phase,
+    reason: record.reason ?? fallback,
+    message: record.message ?? "",
+    conditions: NOTHING_NEW,
+  };
 }
 
 function to(phase: Phase, reason: string, message: string): RuleOutcome {
-  return { phase, reason, message };
+  const status = phase === "Ready" ? "True" : phase === "Unknown" ? "Unknown" : "False";
+  return { phase, reason, message, conditions: [{ type: "Ready", status, reason, message }] };
+}
+
+/** An outcome that is always the same is made once. */
+function always(phase: Phase, reason: string, message: string): () => RuleOutcome {
+  const outcome = Object.freeze(to(phase, reason, message));
+  return () => outcome;
 }
 
 function isDeleteIntent(context: RuleContext): boolean {
@@ -43,8 +57,8 @@ function timedOut({ record }: RuleContext): RuleOutcome {
   );
 }
 
-function sessionSatisfies({ input, live }: RuleContext): boolean {
-  return input.policy?.requireSession !== true || live;
+function sessionSatisfies({ policy, live }: RuleContext): boolean {
+  return policy?.requireSession !== true || live;
 }
 
 function backendIsReady({ observation }: RuleContext): boolean {
@@ -107,6 +121,7 @@ export const phaseRules: readonly PhaseRule[] = Object.freeze([
       "A transport error, a refusal or a 5xx says nothing about the sandbox; stopping a daemon once turned healthy sandboxes into permanent errors (NVIDIA/OpenShell#3440). Only a definite not-found is absence.",
     uses: ["exists"],
     holds: true,
+    on: { exists: null },
     when: ({ observation }) => observation.exists === null,
     decide: (context) => hold(context, "BackendUnreachable"),
   },
@@ -120,8 +135,9 @@ export const phaseRules: readonly PhaseRule[] = Object.freeze([
       "Conditions freeze once an object is being removed, so nothing else that it shows may count any more; this outranks a recorded result too.",
     uses: ["exists", "deleting"],
     holds: false,
+    on: { exists: true },
     when: ({ observation }) => observation.exists === true && observation.deleting === true,
-    decide: () => to("Deleting", "Deleting", "The backend is removing the sandbox."),
+    decide: always("Deleting", "Deleting", "The backend is removing the sandbox."),
   },
   {
     name: "delete-intent",
@@ -132,8 +148,9 @@ export const phaseRules: readonly PhaseRule[] = Object.freeze([
     rationale: "A finalizer of somebody else may hold the object for long; the accepted delete stands.",
     uses: ["exists", "record.desired"],
     holds: false,
+    on: { exists: true, desired: "deleted" },
     when: (context) => context.observation.exists === true && isDeleteIntent(context),
-    decide: () => to("Deleting", "Deleting", "Delete was accepted; the object is still there."),
+    decide: always("Deleting", "Deleting", "Delete was accepted; the object is still there."),
   },
   {
     name: "deleting-unconfirmed",
@@ -146,6 +163,7 @@ export const phaseRules: readonly PhaseRule[] = Object.freeze([
       "The removal was seen once; only an object that is definitely not being removed takes it back.",
     uses: ["exists", "deleting", "record.phase"],
     holds: true,
+    on: { exists: true },
     when: ({ observation, record }) =>
       observation.exists === true && record.phase === "Deleting" && observation.deleting === null,
     decide: (context) => hold(context, "Deleting"),
@@ -159,8 +177,9 @@ export const phaseRules: readonly PhaseRule[] = Object.freeze([
     rationale: "Not-found after a delete closes the life of the sandbox.",
     uses: ["exists", "record.desired", "record.phase"],
     holds: false,
+    on: { exists: false },
     when: (context) => context.observation.exists === false && isGoing(context),
-    decide: () => to("Deleted", "Deleted", "The backend object is gone after a delete."),
+    decide: always("Deleted", "Deleted", "The backend object is gone after a delete."),
   },
   {
     name: "gone-kept",
@@ -172,6 +191,7 @@ export const phaseRules: readonly PhaseRule[] = Object.freeze([
       "A create that was accepted a moment ago is missing from a lagging cache, and a result outlives its compute object.",
     uses: ["exists", "record.phase"],
     holds: false,
+    on: { exists: false },
     when: ({ observation, record }) =>
       observation.exists === false &&
       (record.phase === "Provisioning" ||
@@ -189,11 +209,12 @@ export const phaseRules: readonly PhaseRule[] = Object.freeze([
     rationale: "For such a driver absence is what a finished stop looks like.",
     uses: ["exists", "record.desired", "record.phase", "policy"],
     holds: false,
+    on: { exists: false },
     when: (context) =>
       context.observation.exists === false &&
-      context.input.policy?.removesComputeOnStop === true &&
+      context.policy?.removesComputeOnStop === true &&
       (isStopIntent(context) || context.record.phase === "Stopped"),
-    decide: () => to("Stopped", "Stopped", "Stopped; the driver keeps no compute object."),
+    decide: always("Stopped", "Stopped", "Stopped; the driver keeps no compute object."),
   },
   {
     name: "gone-is-error",
@@ -205,9 +226,13 @@ export const phaseRules: readonly PhaseRule[] = Object.freeze([
       "Each of these phases promised that the object is kept, so its loss is an error and not a silent removal.",
     uses: ["exists", "record.phase"],
     holds: false,
+    on: { exists: false },
     when: ({ observation }) => observation.exists === false,
-    decide: () =>
-      to("Error", COMPUTE_RESOURCE_MISSING, "The compute object is gone although nobody asked to delete it."),
+    decide: always(
+      "Error",
+      COMPUTE_RESOURCE_MISSING,
+      "The compute object is gone although nobody asked to delete it.",
+    ),
   },
   {
     name: "result-kept",
@@ -219,6 +244,7 @@ export const phaseRules: readonly PhaseRule[] = Object.freeze([
       "Only an accepted operation leaves a result: a terminal pod regresses to Running in a later read (kubernetes/kubernetes#58711), and a completed command must not be replayed.",
     uses: ["record.phase", "record.desired"],
     holds: false,
+    on: { desired: "running" },
     when: ({ record }) =>
       (record.phase === "Error" || record.phase === "Completed") && record.desired === "running",
     decide: (context) => hold(context, context.record.phase === "Completed" ? "Completed" : "Error"),
@@ -234,8 +260,9 @@ export const phaseRules: readonly PhaseRule[] = Object.freeze([
       "Expiry is a function of (record, now): readiness that arrives late does not revive an attempt whose timer has not fired yet.",
     uses: ["record.phase", "record.desired", "record.deadline", "now"],
     holds: false,
-    when: ({ record, input }) =>
-      isWaiting(record) && record.desired === "running" && isDeadlineOver(record, input.now),
+    on: { desired: "running" },
+    when: ({ record, now }) =>
+      isWaiting(record) && record.desired === "running" && isDeadlineOver(record, now),
     decide: timedOut,
   },
   {
@@ -248,6 +275,7 @@ export const phaseRules: readonly PhaseRule[] = Object.freeze([
       "What executes behind a stopped record is work for the gateway, not a phase: an exited container is what stopped looks like, and a late snapshot must not rewrite it (NVIDIA/OpenShell#3083).",
     uses: ["record.phase", "record.desired"],
     holds: false,
+    on: { desired: "stopped" },
     when: (context) => isStopIntent(context) && context.record.phase === "Stopped",
     decide: (context) => hold(context, "Stopped"),
   },
@@ -260,6 +288,7 @@ export const phaseRules: readonly PhaseRule[] = Object.freeze([
     rationale: "A stop that is blocked by somebody else's object does not finish without an operator.",
     uses: ["failureReason", "stale", "record.desired"],
     holds: false,
+    on: { desired: "stopped" },
     when: (context) =>
       isStopIntent(context) &&
       context.observation.failureReason === "OwnershipConflict" &&
@@ -277,8 +306,9 @@ export const phaseRules: readonly PhaseRule[] = Object.freeze([
       "An exit during our own stop confirms it, whatever the code, although the container or VM object is still there.",
     uses: ["running", "terminating", "completed", "suspended", "workload", "stale", "record.desired"],
     holds: false,
+    on: { desired: "stopped", running: false },
     when: (context) => isStopIntent(context) && provesStopped(context),
-    decide: () => to("Stopped", "Stopped", "Stopped as asked; identity and workspace are kept."),
+    decide: always("Stopped", "Stopped", "Stopped as asked; identity and workspace are kept."),
   },
   {
     name: "stop-waiting",
@@ -289,8 +319,9 @@ export const phaseRules: readonly PhaseRule[] = Object.freeze([
     rationale: "Without proof that the process is gone, `Stopped` may not be claimed.",
     uses: ["running", "terminating", "record.desired"],
     holds: false,
+    on: { desired: "stopped" },
     when: isStopIntent,
-    decide: () => to("Stopping", "Stopping", "Stop was accepted; something may still execute."),
+    decide: always("Stopping", "Stopping", "Stop was accepted; something may still execute."),
   },
   {
     name: "session-over-silence",
@@ -311,14 +342,15 @@ export const phaseRules: readonly PhaseRule[] = Object.freeze([
       "record.deadline",
     ],
     holds: false,
-    when: ({ observation, record, live, input }) =>
+    on: { running: null },
+    when: ({ observation, record, live, now }) =>
       live &&
       observation.running === null &&
       !observation.stale &&
       observation.failureClass !== "terminal" &&
       (record.phase === "Provisioning" || record.phase === "Unknown" || record.phase === "Ready") &&
-      !isReadyForbidden(record, input.now),
-    decide: () => to("Ready", "DependenciesReady", "The supervisor of this run is connected."),
+      !isReadyForbidden(record, now),
+    decide: always("Ready", "DependenciesReady", "The supervisor of this run is connected."),
   },
   {
     name: "node-lost",
@@ -330,10 +362,14 @@ export const phaseRules: readonly PhaseRule[] = Object.freeze([
       "Container states are the node's last words; the process may still run, so neither Ready nor a second copy is safe.",
     uses: ["running", "stale", "failureReason"],
     holds: true,
+    on: { running: null },
     when: ({ observation }) =>
       observation.running === null && !observation.stale && observation.failureReason === "NodeLost",
-    decide: () =>
-      to("Unknown", "NodeLost", "The node does not report; the state of the workload is unknowable."),
+    decide: always(
+      "Unknown",
+      "NodeLost",
+      "The node does not report; the state of the workload is unknowable.",
+    ),
   },
   {
     name: "unreadable",
@@ -357,6 +393,7 @@ export const phaseRules: readonly PhaseRule[] = Object.freeze([
     rationale: "An eviction or a node shutdown ends a run with exit 0 as well: the cause outranks the code.",
     uses: ["completed", "running", "failureReason", "failureClass"],
     holds: false,
+    on: { running: false },
     when: ({ observation }) =>
       observation.completed === true &&
       observation.running === false &&
@@ -373,11 +410,12 @@ export const phaseRules: readonly PhaseRule[] = Object.freeze([
     rationale: "A result is recorded once and never replayed.",
     uses: ["completed", "running", "exitCode", "endedBy"],
     holds: false,
+    on: { running: false },
     when: ({ observation }) =>
       observation.completed === true &&
       observation.running === false &&
       (observation.exitCode === 0 || (observation.exitCode === null && observation.endedBy === "guest")),
-    decide: () => to("Completed", "MainProcessCompleted", "The run ended by itself with success."),
+    decide: always("Completed", "MainProcessCompleted", "The run ended by itself with success."),
   },
   {
     name: "finished-unexplained",
@@ -388,6 +426,7 @@ export const phaseRules: readonly PhaseRule[] = Object.freeze([
     rationale: "Success is claimed on proof only.",
     uses: ["completed", "running", "exitCode", "endedBy"],
     holds: false,
+    on: { running: false },
     when: ({ observation }) => observation.completed === true && observation.running === false,
     decide: ({ observation }) =>
       to("Error", publishable(observation.backendReason, "ProcessExited"), "The run ended without success."),
@@ -418,8 +457,9 @@ export const phaseRules: readonly PhaseRule[] = Object.freeze([
     rationale: "The backend tore the run down on a schedule and keeps the object; nothing failed.",
     uses: ["failureReason", "running"],
     holds: false,
+    on: { running: false },
     when: ({ observation }) => observation.failureReason === "Expired" && observation.running === false,
-    decide: () => to("Stopped", "Expired", "The backend's time to live is over."),
+    decide: always("Stopped", "Expired", "The backend's time to live is over."),
   },
   {
     name: "terminal-failure",
@@ -455,6 +495,7 @@ export const phaseRules: readonly PhaseRule[] = Object.freeze([
       "record.startRequestedAt",
     ],
     holds: false,
+    on: { running: false },
     when: ({ record, observation, live }) =>
       record.phase !== "Starting" && !live && isEmptyBackend(record, observation),
     decide: ({ observation }) =>
@@ -476,6 +517,7 @@ export const phaseRules: readonly PhaseRule[] = Object.freeze([
     rationale: "Old news may be about the time before the last write: the next observation decides.",
     uses: ["suspended", "running", "observedAt", "record.since", "record.startRequestedAt"],
     holds: true,
+    on: { running: false },
     when: ({ record, observation, live }) =>
       !live &&
       observation.suspended === true &&
@@ -494,11 +536,10 @@ export const phaseRules: readonly PhaseRule[] = Object.freeze([
       "A stale `Suspended` does not count against a workload that runs (NVIDIA/OpenShell#2933), and readiness of the backend alone is not usability.",
     uses: ["running", "ready", "readiness", "session", "policy", "record.admission", "record.deadline"],
     holds: false,
+    on: { running: true },
     when: (context) =>
-      backendIsReady(context) &&
-      sessionSatisfies(context) &&
-      !isReadyForbidden(context.record, context.input.now),
-    decide: () => to("Ready", "DependenciesReady", "The sandbox is usable."),
+      backendIsReady(context) && sessionSatisfies(context) && !isReadyForbidden(context.record, context.now),
+    decide: always("Ready", "DependenciesReady", "The sandbox is usable."),
   },
   {
     name: "session-over-lag",
@@ -510,8 +551,8 @@ export const phaseRules: readonly PhaseRule[] = Object.freeze([
     rationale: "A live session can only come from a running workload, so it outranks a snapshot that lags.",
     uses: ["session", "failureClass", "record.admission", "record.deadline"],
     holds: false,
-    when: ({ record, live, input }) => live && !isReadyForbidden(record, input.now),
-    decide: () => to("Ready", "DependenciesReady", "The supervisor of this run is connected."),
+    when: ({ record, live, now }) => live && !isReadyForbidden(record, now),
+    decide: always("Ready", "DependenciesReady", "The supervisor of this run is connected."),
   },
   {
     name: "readiness-unreadable",
@@ -522,12 +563,13 @@ export const phaseRules: readonly PhaseRule[] = Object.freeze([
     rationale: "Conditions that contradict each other are no evidence; unknown readiness does not demote.",
     uses: ["running", "readiness", "record.phase", "session", "policy"],
     holds: false,
+    on: { running: true },
     when: (context) =>
       context.record.phase === "Ready" &&
       context.observation.running === true &&
       context.observation.readiness === "unreadable" &&
       sessionSatisfies(context) &&
-      !isReadyForbidden(context.record, context.input.now),
+      !isReadyForbidden(context.record, context.now),
     decide: (context) => hold(context, "DependenciesReady"),
   },
   {
@@ -540,7 +582,7 @@ export const phaseRules: readonly PhaseRule[] = Object.freeze([
       "A record that comes from somewhere else than `Provisioning` or `Starting` gets no more time than they do, and readiness after the deadline does not count.",
     uses: ["record.deadline", "now", "ready"],
     holds: false,
-    when: ({ record, input }) => isDeadlineOver(record, input.now),
+    when: ({ record, now }) => isDeadlineOver(record, now),
     decide: timedOut,
   },
   {

@@ -169,6 +169,19 @@ describe("the rule table", () => {
     expect(phaseRules.map(({ name }) => name).filter((name) => !reached.has(name))).toEqual([]);
   });
 
+  it("indexes the table without changing its answer", () => {
+    let turn = 0;
+    for (const observation of observations())
+      for (const desired of intents) {
+        const phase = phases[turn++ % phases.length]!;
+        const record: SandboxRecord = { phase, desired, since: 0 };
+        const context = { record, observation, session: null, live: false, now: NOW, policy: undefined };
+        const first = phaseRules.find((rule) => rule.when(context))!;
+        const { rule } = derivePhase({ record, observation, now: NOW });
+        if (rule !== first.name) expect.fail(`the index finds ${rule}, the table ${first.name}`);
+      }
+  }, 120_000);
+
   it("comes to no phase that its row does not name", () => {
     const rows = new Map(phaseRules.map((rule) => [rule.name, rule]));
     for (const observation of observations())
