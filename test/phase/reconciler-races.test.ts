@@ -28,11 +28,12 @@ class Engine {
   #busy = 0;
   readonly log: string[] = [];
 
-  constructor(
-    readonly scheduler: fc.Scheduler,
-    readonly clock: VirtualClock,
-    running: boolean,
-  ) {
+  readonly scheduler: fc.Scheduler;
+  readonly clock: VirtualClock;
+
+  constructor(scheduler: fc.Scheduler, clock: VirtualClock, running: boolean) {
+    this.scheduler = scheduler;
+    this.clock = clock;
     this.running = running;
   }
 
@@ -83,7 +84,11 @@ class SlowStore implements RecordStore {
   readonly inner = new MemoryRecordStore();
   readonly writes: { readonly from: SandboxRecord; readonly to: SandboxRecord | null }[] = [];
 
-  constructor(readonly scheduler: fc.Scheduler) {}
+  readonly scheduler: fc.Scheduler;
+
+  constructor(scheduler: fc.Scheduler) {
+    this.scheduler = scheduler;
+  }
 
   get(id: string): Promise<StoredRecord | null> {
     return this.scheduler.schedule(this.inner.get(id), "store get");
@@ -93,7 +98,11 @@ class SlowStore implements RecordStore {
     return this.scheduler.schedule(this.inner.list(cursor), "store list");
   }
 
-  async compareAndSwap(id: string, version: string | number, next: SandboxRecord): Promise<StoredRecord | null> {
+  async compareAndSwap(
+    id: string,
+    version: string | number,
+    next: SandboxRecord,
+  ): Promise<StoredRecord | null> {
     await this.scheduler.schedule(Promise.resolve(), "store compare-and-swap");
     const from = this.inner.peek(id);
     const written = await this.inner.compareAndSwap(id, version, next);
@@ -111,7 +120,11 @@ class SlowStore implements RecordStore {
 }
 
 type Step =
-  | { readonly kind: "start" | "stop" | "delete"; readonly failing: boolean; readonly by: "user" | "automatic" }
+  | {
+      readonly kind: "start" | "stop" | "delete";
+      readonly failing: boolean;
+      readonly by: "user" | "automatic";
+    }
   | { readonly kind: "news" | "sweep" | "connect" | "disconnect" | "crash" | "finish" | "report" | "tick" };
 
 const step: fc.Arbitrary<Step> = fc.oneof(
@@ -135,8 +148,19 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 const initial: fc.Arbitrary<SandboxRecord> = fc.constantFrom<SandboxRecord>(
-  { phase: "Starting", desired: "running", since: START, startRequestedAt: START, deadline: { deadlineAt: START + 3000, lastPhase: true } },
-  { phase: "Provisioning", desired: "running", since: START, deadline: { deadlineAt: START + 3000, lastPhase: true } },
+  {
+    phase: "Starting",
+    desired: "running",
+    since: START,
+    startRequestedAt: START,
+    deadline: { deadlineAt: START + 3000, lastPhase: true },
+  },
+  {
+    phase: "Provisioning",
+    desired: "running",
+    since: START,
+    deadline: { deadlineAt: START + 3000, lastPhase: true },
+  },
   { phase: "Ready", desired: "running", since: START, instanceId: "i-0" },
   { phase: "Stopped", desired: "stopped", since: START },
   { phase: "Completed", desired: "running", since: START, exitCode: 0, instanceId: "i-0", finishedAt: START },
@@ -195,17 +219,30 @@ async function play(scheduler: fc.Scheduler, record: SandboxRecord, steps: reado
       case "sweep":
         return reconciler.sweep();
       case "connect":
-        return write((now) => applySession(now, { connected: true, instanceId: now.expectedInstanceId ?? "i-0" }, clock.now()).record);
+        return write(
+          (now) =>
+            applySession(now, { connected: true, instanceId: now.expectedInstanceId ?? "i-0" }, clock.now())
+              .record,
+        );
       case "disconnect":
         return write((now) => applySession(now, { connected: false }, clock.now()).record);
-      case "crash":
-        return engine.exit(137);
-      case "finish":
-        return engine.exit(0);
+      case "crash": {
+        engine.exit(137);
+        return;
+      }
+      case "finish": {
+        engine.exit(0);
+        return;
+      }
       case "report":
-        return write((now) => applyExitReport(now, { instanceId: now.instanceId ?? "i-0", exitCode: 0 }, clock.now()).record);
-      case "tick":
-        return clock.advance(1000);
+        return write(
+          (now) =>
+            applyExitReport(now, { instanceId: now.instanceId ?? "i-0", exitCode: 0 }, clock.now()).record,
+        );
+      case "tick": {
+        clock.advance(1000);
+        return;
+      }
     }
   };
   const sequence = scheduler.scheduleSequence(
@@ -227,9 +264,14 @@ async function play(scheduler: fc.Scheduler, record: SandboxRecord, steps: reado
 describe("interleavings of operations, readiness, exits, news and sweeps", () => {
   const check = (property: (world: World, record: SandboxRecord) => void): Promise<void> =>
     fc.assert(
-      fc.asyncProperty(fc.scheduler(), initial, fc.array(step, { minLength: 1, maxLength: 9 }), async (s, record, steps) => {
-        property(await play(s, record, steps), record);
-      }),
+      fc.asyncProperty(
+        fc.scheduler(),
+        initial,
+        fc.array(step, { minLength: 1, maxLength: 9 }),
+        async (s, record, steps) => {
+          property(await play(s, record, steps), record);
+        },
+      ),
       { seed: 20_261_129, numRuns: 400 },
     );
 
@@ -245,7 +287,8 @@ describe("interleavings of operations, readiness, exits, news and sweeps", () =>
         const kept = to.phase === from.phase && to.desired === from.desired;
         const asked = to.phase === "Starting" || to.phase === "Deleting" || to.phase === "Stopping";
         const reported = from.phase === "Error" && (to.phase === "Completed" || to.phase === "Error");
-        if (!kept && !asked && !reported) expect.fail(`${from.phase}/${from.reason} -> ${to.phase}/${to.reason}`);
+        if (!kept && !asked && !reported)
+          expect.fail(`${from.phase}/${from.reason} -> ${to.phase}/${to.reason}`);
       }
     });
   });
@@ -263,10 +306,13 @@ describe("interleavings of operations, readiness, exits, news and sweeps", () =>
   it("replay no completed run: the engine starts it again only when a user asked", async () => {
     await check(({ engine, store, outcomes }, record) => {
       if (record.phase !== "Completed") return;
-      const asked = store.writes.filter(({ from, to }) => from.phase === "Completed" && to?.phase === "Starting").length;
+      const asked = store.writes.filter(
+        ({ from, to }) => from.phase === "Completed" && to?.phase === "Starting",
+      ).length;
       const starts = engine.log.filter((verb) => verb === "start").length;
       if (asked === 0) expect(starts).toBe(0);
-      for (const { gate } of outcomes) if (gate?.rule === "start-not-automatic") expect(gate.allowed).toBe(false);
+      for (const { gate } of outcomes)
+        if (gate?.rule === "start-not-automatic") expect(gate.allowed).toBe(false);
     });
   });
 
@@ -278,7 +324,11 @@ describe("interleavings of operations, readiness, exits, news and sweeps", () =>
       });
       for (const { from, to } of store.writes) {
         if (to === null || to.desired === from.desired) continue;
-        const operation = to.phase === "Starting" || to.phase === "Provisioning" || to.phase === "Stopping" || to.phase === "Deleting";
+        const operation =
+          to.phase === "Starting" ||
+          to.phase === "Provisioning" ||
+          to.phase === "Stopping" ||
+          to.phase === "Deleting";
         const restored = from.phase === "Stopping" || from.phase === "Deleting" || from.phase === "Starting";
         expect(operation || restored).toBe(true);
       }
@@ -287,20 +337,29 @@ describe("interleavings of operations, readiness, exits, news and sweeps", () =>
 
   it("come to rest: with no more news, two looks in a row change nothing", async () => {
     await fc.assert(
-      fc.asyncProperty(fc.scheduler(), initial, fc.array(step, { maxLength: 8 }), async (s, record, steps) => {
-        const world = await play(s, record, steps);
-        const source: ObservationSource = {
-          list: () => Promise.resolve({ items: world.engine.gone ? [] : [world.engine.look(undefined)], cursor: null }),
-          get: (_id, run) => Promise.resolve(world.engine.look(run)),
-          watch: async function* () {},
-        };
-        const { inner } = world.store;
-        const reconciler = new Reconciler({ store: inner, source, clock: world.engine.clock });
-        await reconciler.reconcile("sb");
-        const writes = inner.writes;
-        expect(["unchanged", "no-record"]).toContain((await reconciler.reconcile("sb")).outcome);
-        expect(inner.writes).toBe(writes);
-      }),
+      fc.asyncProperty(
+        fc.scheduler(),
+        initial,
+        fc.array(step, { maxLength: 8 }),
+        async (s, record, steps) => {
+          const world = await play(s, record, steps);
+          const source: ObservationSource = {
+            list: () =>
+              Promise.resolve({
+                items: world.engine.gone ? [] : [world.engine.look(undefined)],
+                cursor: null,
+              }),
+            get: (_id, run) => Promise.resolve(world.engine.look(run)),
+            watch: async function* () {},
+          };
+          const { inner } = world.store;
+          const reconciler = new Reconciler({ store: inner, source, clock: world.engine.clock });
+          await reconciler.reconcile("sb");
+          const writes = inner.writes;
+          expect(["unchanged", "no-record"]).toContain((await reconciler.reconcile("sb")).outcome);
+          expect(inner.writes).toBe(writes);
+        },
+      ),
       { seed: 20_261_129, numRuns: 300 },
     );
   });
