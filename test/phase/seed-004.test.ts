@@ -1,10 +1,11 @@
 import { describe, expect, it } from "vitest";
 import {
   allowedOperations,
-  expectedRun,
   observeSandboxResource,
   Reconciler,
+  type ExpectedRun,
   type ObservationSource,
+  type ObservedSandbox,
   type OperationCall,
   type SandboxRecord,
 } from "../../src/phase/index.js";
@@ -13,7 +14,9 @@ import { MemoryRecordStore, VirtualClock } from "../../src/testing/index.js";
 const NOW = 1_800_000_000_000;
 
 /** The custom resource as a reboot leaves it: scaled to nothing, a condition from before, no pod. */
-function resource(more: { replicas?: number; annotations?: Record<string, string>; ready?: string } = {}): unknown {
+function resource(
+  more: { replicas?: number; annotations?: Record<string, string>; ready?: string } = {},
+): unknown {
   return {
     apiVersion: "agents.x-k8s.io/v1alpha1",
     kind: "Sandbox",
@@ -39,17 +42,17 @@ class Cluster {
   failing = false;
 
   source(clock: VirtualClock): ObservationSource {
-    const look = (run: ReturnType<typeof expectedRun> | undefined) => {
-      if (this.failing) throw new Error("the cluster does not answer");
+    const look = (run?: ExpectedRun): Promise<ObservedSandbox> => {
+      if (this.failing) return Promise.reject(new Error("the cluster does not answer"));
       const observation = observeSandboxResource(
         { sandbox: this.sandbox, pods: this.pods },
         { observedAt: clock.now() - this.lagMs, ...(run === undefined ? {} : { run }) },
       );
-      return { id: "sb", observation };
+      return Promise.resolve({ id: "sb", observation });
     };
     return {
-      list: async () => ({ items: [look(undefined)], cursor: null }),
-      get: async (_id, run) => look(run),
+      list: async () => ({ items: [await look()], cursor: null }),
+      get: (_id, run) => look(run),
       watch: async function* () {},
     };
   }

@@ -10,7 +10,9 @@ const starting: SandboxRecord = { phase: "Starting", desired: "running", since: 
 const stopping: SandboxRecord = { phase: "Stopping", desired: "stopped", since: 0 };
 
 function state(more: Record<string, unknown>): { State: Record<string, unknown> } {
-  return { State: { Running: false, StartedAt: "2026-10-20T09:02:08Z", FinishedAt: "0001-01-01T00:00:00Z", ...more } };
+  return {
+    State: { Running: false, StartedAt: "2026-10-20T09:02:08Z", FinishedAt: "0001-01-01T00:00:00Z", ...more },
+  };
 }
 
 function phaseOf(inspect: unknown, record: SandboxRecord): string {
@@ -26,22 +28,62 @@ describe("container states, by the table of both engines", () => {
     ["initialized", state({ Status: "initialized" }), "Starting", "Stopping"],
     ["configured", state({ Status: "configured" }), "Starting", "Stopping"],
     ["running", state({ Status: "running", Running: true }), "Ready", "Stopping"],
-    ["running, starting", state({ Status: "running", Running: true, Health: { Status: "starting" } }), "Starting", "Stopping"],
-    ["running, healthy", state({ Status: "running", Running: true, Health: { Status: "healthy" } }), "Ready", "Stopping"],
-    ["running, reset", state({ Status: "running", Running: true, Health: { Status: "reset" } }), "Ready", "Stopping"],
-    ["running, old health key", state({ Status: "running", Running: true, Healthcheck: { Status: "unhealthy" } }), "Starting", "Stopping"],
+    [
+      "running, starting",
+      state({ Status: "running", Running: true, Health: { Status: "starting" } }),
+      "Starting",
+      "Stopping",
+    ],
+    [
+      "running, healthy",
+      state({ Status: "running", Running: true, Health: { Status: "healthy" } }),
+      "Ready",
+      "Stopping",
+    ],
+    [
+      "running, reset",
+      state({ Status: "running", Running: true, Health: { Status: "reset" } }),
+      "Ready",
+      "Stopping",
+    ],
+    [
+      "running, old health key",
+      state({ Status: "running", Running: true, Healthcheck: { Status: "unhealthy" } }),
+      "Starting",
+      "Stopping",
+    ],
     ["paused, Docker", state({ Status: "paused", Running: true, Paused: true }), "Starting", "Stopped"],
     ["paused, libpod", state({ Status: "paused", Running: false, Paused: true }), "Starting", "Stopped"],
     ["paused, by flags alone", state({ Running: true, Paused: true }), "Starting", "Stopped"],
-    ["restarting", state({ Status: "restarting", Running: true, Restarting: true, Pid: 0 }), "Starting", "Stopping"],
+    [
+      "restarting",
+      state({ Status: "restarting", Running: true, Restarting: true, Pid: 0 }),
+      "Starting",
+      "Stopping",
+    ],
     ["stopping", state({ Status: "stopping" }), "Stopping", "Stopping"],
     ["stopped", state({ Status: "stopped", ExitCode: 0, FinishedAt: FINISHED }), "Completed", "Stopped"],
     ["exited 0", state({ Status: "exited", ExitCode: 0, FinishedAt: FINISHED }), "Completed", "Stopped"],
-    ["exited 0, OOM flag", state({ Status: "exited", ExitCode: 0, OOMKilled: true, FinishedAt: FINISHED }), "Completed", "Stopped"],
+    [
+      "exited 0, OOM flag",
+      state({ Status: "exited", ExitCode: 0, OOMKilled: true, FinishedAt: FINISHED }),
+      "Completed",
+      "Stopped",
+    ],
     ["exited 3", state({ Status: "exited", ExitCode: 3, FinishedAt: FINISHED }), "Error", "Stopped"],
     ["exited 143", state({ Status: "exited", ExitCode: 143, FinishedAt: FINISHED }), "Error", "Stopped"],
-    ["exited 137, OOM", state({ Status: "exited", ExitCode: 137, OOMKilled: true, FinishedAt: FINISHED }), "Error", "Stopped"],
-    ["exited, never ran", state({ Status: "exited", ExitCode: 128, Error: "no such file", StartedAt: "0001-01-01T00:00:00Z" }), "Error", "Stopped"],
+    [
+      "exited 137, OOM",
+      state({ Status: "exited", ExitCode: 137, OOMKilled: true, FinishedAt: FINISHED }),
+      "Error",
+      "Stopped",
+    ],
+    [
+      "exited, never ran",
+      state({ Status: "exited", ExitCode: 128, Error: "no such file", StartedAt: "0001-01-01T00:00:00Z" }),
+      "Error",
+      "Stopped",
+    ],
     ["removing", state({ Status: "removing" }), "Deleting", "Deleting"],
     ["dead", state({ Status: "dead", Dead: true, FinishedAt: FINISHED }), "Error", "Stopped"],
     ["unknown", state({ Status: "unknown" }), "Starting", "Stopping"],
@@ -77,20 +119,38 @@ describe("container states, by the table of both engines", () => {
       { startRequestedAt: finished + 1, desired: "running" as const },
     ]) {
       const observation = observeDockerInspect({ inspect }, { run });
-      expect(observation).toMatchObject({ completed: false, exitCode: null, failureReason: null, stale: true });
+      expect(observation).toMatchObject({
+        completed: false,
+        exitCode: null,
+        failureReason: null,
+        stale: true,
+      });
       expect(derivePhase({ record: starting, observation, now: 0 }).phase).toBe("Starting");
     }
     expect(observeDockerInspect({ inspect }, { run: { startRequestedAt: finished } }).completed).toBe(true);
     // A stop that was asked for meanwhile is confirmed by any end.
-    expect(observeDockerInspect({ inspect }, { run: { startRequestedAt: finished + 1, desired: "stopped" } }).completed).toBe(true);
+    expect(
+      observeDockerInspect({ inspect }, { run: { startRequestedAt: finished + 1, desired: "stopped" } })
+        .completed,
+    ).toBe(true);
   });
 
   it("drops what another instance shows, and believes an object that names none", () => {
-    const inspect = { ...state({ Status: "running", Running: true }), Config: { Labels: { "slipway.dev/instance-id": "i-1" } } };
+    const inspect = {
+      ...state({ Status: "running", Running: true }),
+      Config: { Labels: { "slipway.dev/instance-id": "i-1" } },
+    };
     expect(observeDockerInspect({ inspect }, { run: { instanceId: "i-2" } }).stale).toBe(true);
     expect(observeDockerInspect({ inspect }, { run: { instanceId: "i-1" } }).stale).toBe(false);
-    expect(observeDockerInspect({ inspect: state({ Status: "running", Running: true }) }, { run: { instanceId: "i-2" } }).stale).toBe(false);
-    expect(observeDockerInspect({ inspect }, { run: { instanceId: "i-2" }, instanceKey: "other" }).stale).toBe(false);
+    expect(
+      observeDockerInspect(
+        { inspect: state({ Status: "running", Running: true }) },
+        { run: { instanceId: "i-2" } },
+      ).stale,
+    ).toBe(false);
+    expect(
+      observeDockerInspect({ inspect }, { run: { instanceId: "i-2" }, instanceKey: "other" }).stale,
+    ).toBe(false);
   });
 });
 
@@ -106,7 +166,9 @@ describe("container lists", () => {
   });
 
   it("do not read the code from the status text, nor health from silence", () => {
-    expect(observeDockerListEntry({ summary: { State: "exited", Status: "Exited (0) 1 hour ago" } })).toMatchObject({
+    expect(
+      observeDockerListEntry({ summary: { State: "exited", Status: "Exited (0) 1 hour ago" } }),
+    ).toMatchObject({
       completed: true,
       exitCode: null,
       endedBy: "unknown",
@@ -115,7 +177,9 @@ describe("container lists", () => {
     expect(up).toMatchObject({ running: true, ready: null, readiness: "unreadable" });
     expect(derivePhase({ record: running, observation: up, now: 0 }).phase).toBe("Ready");
     expect(derivePhase({ record: starting, observation: up, now: 0 }).phase).toBe("Starting");
-    expect(observeDockerListEntry({ summary: { State: "running", Health: { Status: "healthy" } } }).ready).toBe(true);
+    expect(
+      observeDockerListEntry({ summary: { State: "running", Health: { Status: "healthy" } } }).ready,
+    ).toBe(true);
   });
 
   it("of libpod carry the code and the end as numbers", () => {
@@ -125,7 +189,9 @@ describe("container lists", () => {
       failureReason: "ProcessExited",
       finishedAt: 1_792_497_598_000,
     });
-    expect(observePodmanListEntry({ summary: { State: "created", Exited: false, ExitCode: 0 } })).toMatchObject({
+    expect(
+      observePodmanListEntry({ summary: { State: "created", Exited: false, ExitCode: 0 } }),
+    ).toMatchObject({
       completed: false,
       exitCode: null,
     });

@@ -6,30 +6,42 @@ import { observeOpenShellStatus, type OpenShellStatusInput } from "./openshell.j
 type Json = Record<string, unknown>;
 
 const ready = (status: string, reason: string): Json => ({ type: "Ready", status, reason });
-const see = (conditions: unknown, more: Partial<OpenShellStatusInput> = {}): ReturnType<typeof observeOpenShellStatus> =>
-  observeOpenShellStatus({ status: { conditions }, ...more });
+const see = (
+  conditions: unknown,
+  more: Partial<OpenShellStatusInput> = {},
+): ReturnType<typeof observeOpenShellStatus> => observeOpenShellStatus({ status: { conditions }, ...more });
 
 const record: SandboxRecord = { phase: "Provisioning", desired: "running", since: 0 };
 const phaseOf = (conditions: unknown, more: Partial<OpenShellStatusInput> = {}): string =>
   derivePhase({ record, observation: see(conditions, more), now: 0 }).phase;
 
 describe("OpenShell's driver status", () => {
-  it.each(["ReconcilerError", "DependenciesNotReady", "SupervisorNotConnected", "Starting", "ContainerStarting", "ContainerCreated", "HealthCheckStarting", "InspectFailed"])(
-    "%s is waiting, in any case",
-    (reason) => {
-      for (const word of [reason, reason.toLowerCase(), reason.toUpperCase()]) {
-        expect(see([ready("False", word)]).failureClass).not.toBe("terminal");
-        expect(phaseOf([ready("False", word)])).toBe("Provisioning");
-      }
-    },
-  );
+  it.each([
+    "ReconcilerError",
+    "DependenciesNotReady",
+    "SupervisorNotConnected",
+    "Starting",
+    "ContainerStarting",
+    "ContainerCreated",
+    "HealthCheckStarting",
+    "InspectFailed",
+  ])("%s is waiting, in any case", (reason) => {
+    for (const word of [reason, reason.toLowerCase(), reason.toUpperCase()]) {
+      expect(see([ready("False", word)]).failureClass).not.toBe("terminal");
+      expect(phaseOf([ready("False", word)])).toBe("Provisioning");
+    }
+  });
 
-  it.each(["", "ContainerExited", "HealthCheckFailed", "Unschedulable", "TomorrowsReason", "ContainerRestarting"])(
-    "%j fails closed",
-    (reason) => {
-      expect(phaseOf([ready("False", reason)])).toBe("Error");
-    },
-  );
+  it.each([
+    "",
+    "ContainerExited",
+    "HealthCheckFailed",
+    "Unschedulable",
+    "TomorrowsReason",
+    "ContainerRestarting",
+  ])("%j fails closed", (reason) => {
+    expect(phaseOf([ready("False", reason)])).toBe("Error");
+  });
 
   it.each([
     [[ready("Unknown", "InspectFailed")], "Provisioning"],
@@ -38,7 +50,10 @@ describe("OpenShell's driver status", () => {
     [[{ type: "SUSPENDED", status: "TRUE", reason: "PodTerminated" }], "Stopped"],
     [[{ type: "Stopped", status: "True", reason: "ComputeStopped" }], "Stopped"],
     [[{ type: "Suspended", status: "False", reason: "PodNotOwned" }], "Error"],
-    [[{ type: "Suspended", status: "False", reason: "NotSuspended" }, ready("True", "DependenciesReady")], "Ready"],
+    [
+      [{ type: "Suspended", status: "False", reason: "NotSuspended" }, ready("True", "DependenciesReady")],
+      "Ready",
+    ],
     [[ready("False", "SandboxSuspended")], "Provisioning"],
     [[ready("False", "PodSucceeded")], "Completed"],
     [[ready("True", "A"), ready("False", "B")], "Provisioning"],
@@ -55,7 +70,11 @@ describe("OpenShell's driver status", () => {
   });
 
   it("tells no status from a failed look-up, and both from absence", () => {
-    expect(observeOpenShellStatus({ status: null })).toMatchObject({ exists: true, running: null, deleting: null });
+    expect(observeOpenShellStatus({ status: null })).toMatchObject({
+      exists: true,
+      running: null,
+      deleting: null,
+    });
     expect(observeOpenShellStatus({ status: undefined }).exists).toBeNull();
     expect(observeOpenShellStatus({ status: null, error: { code: 5 } }).exists).toBe(false);
     expect(observeOpenShellStatus({ status: {}, error: { code: 14 } }).exists).toBeNull();
@@ -66,7 +85,9 @@ describe("OpenShell's driver status", () => {
   });
 
   it("reads the deleting flag over everything", () => {
-    const observation = observeOpenShellStatus({ status: { deleting: true, conditions: [ready("True", "BackendReady")] } });
+    const observation = observeOpenShellStatus({
+      status: { deleting: true, conditions: [ready("True", "BackendReady")] },
+    });
     expect(observation).toMatchObject({ deleting: true, terminating: true });
   });
 });

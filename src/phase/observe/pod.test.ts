@@ -42,7 +42,12 @@ function pod(shape: Shape): Json {
           ? []
           : [
               { name: "aside", state: { running: {} }, ready: true, started: true },
-              { name: "agent", state: shape.main, ready: shape.ready ?? false, started: shape.started ?? false },
+              {
+                name: "agent",
+                state: shape.main,
+                ready: shape.ready ?? false,
+                started: shape.started ?? false,
+              },
             ],
       initContainerStatuses: shape.init === undefined ? [] : [{ name: "seed", state: shape.init }],
     },
@@ -79,7 +84,13 @@ describe("waiting reasons", () => {
     ["SomethingNew", null, "transient"],
   ])("%s means %s, %s", (reason, failureReason, failureClass) => {
     const observation = see({ main: waiting(reason), restartPolicy: "Always" });
-    expect(observation).toMatchObject({ running: false, completed: false, failureReason, failureClass, backendReason: reason });
+    expect(observation).toMatchObject({
+      running: false,
+      completed: false,
+      failureReason,
+      failureClass,
+      backendReason: reason,
+    });
     expect(phaseOf({ main: waiting(reason) })).toBe(failureClass === "terminal" ? "Error" : "Starting");
   });
 });
@@ -98,7 +109,12 @@ describe("a pod that ended", () => {
     ["UnexpectedAdmissionError", "AdmissionRejected"],
     ["AppArmorOfTomorrow", "AdmissionRejected"],
   ])("for the pod's reason %s: %s", (reason, failureReason) => {
-    expect(see({ phase: "Failed", reason })).toMatchObject({ completed: true, exitCode: null, failureReason, failureClass: "terminal" });
+    expect(see({ phase: "Failed", reason })).toMatchObject({
+      completed: true,
+      exitCode: null,
+      failureReason,
+      failureClass: "terminal",
+    });
   });
 
   it.each([
@@ -121,25 +137,40 @@ describe("a pod that ended", () => {
     ["Error", 3, 3, "ProcessExited"],
     ["Error", 143, 143, "Killed"],
   ])("for the container's %s %i: code %s, %s", (reason, code, exitCode, failureReason) => {
-    expect(see({ phase: "Failed", main: terminated(code, reason) })).toMatchObject({ exitCode, failureReason });
+    expect(see({ phase: "Failed", main: terminated(code, reason) })).toMatchObject({
+      exitCode,
+      failureReason,
+    });
   });
 
   it("is the main container's doing, whatever stands first in the list", () => {
-    expect(see({ phase: "Running", main: terminated(0, "Completed") })).toMatchObject({ completed: true, exitCode: 0, running: false });
+    expect(see({ phase: "Running", main: terminated(0, "Completed") })).toMatchObject({
+      completed: true,
+      exitCode: 0,
+      running: false,
+    });
     expect(phaseOf({ phase: "Running", main: terminated(0, "Completed") })).toBe("Completed");
     expect(phaseOf({ phase: "Failed", main: terminated(0, "Completed") })).toBe("Completed");
   });
 
   it("is not over while a restart is due", () => {
     const observation = see({ phase: "Running", main: terminated(1), restartPolicy: "Always" });
-    expect(observation).toMatchObject({ completed: false, running: false, failureReason: "CrashLoop", exitCode: null });
+    expect(observation).toMatchObject({
+      completed: false,
+      running: false,
+      failureReason: "CrashLoop",
+      exitCode: null,
+    });
     expect(see({ phase: "Running", main: terminated(0), restartPolicy: "OnFailure" }).completed).toBe(true);
     expect(see({ phase: "Running", main: terminated(1), restartPolicy: "OnFailure" }).completed).toBe(false);
   });
 
   it("before the start was asked for is the previous run's", () => {
     const run = { startRequestedAt: Date.parse("2026-10-20T11:40:03.200Z") };
-    expect(see({ phase: "Failed", main: terminated(1) }, { run })).toMatchObject({ completed: false, stale: true });
+    expect(see({ phase: "Failed", main: terminated(1) }, { run })).toMatchObject({
+      completed: false,
+      stale: true,
+    });
     // Kubernetes rounds to seconds: the same second is no proof.
     const same = { startRequestedAt: Date.parse("2026-10-20T11:40:02.900Z") };
     expect(see({ phase: "Failed", main: terminated(1) }, { run: same }).completed).toBe(true);
@@ -152,16 +183,35 @@ describe("a pod that lives", () => {
   it("is ready by its condition, and fails its probe only after it has started", () => {
     const up = { phase: "Running", main: { running: {} } };
     expect(see({ ...up, ready: true, started: true, conditions: [ready("True")] }).ready).toBe(true);
-    expect(see({ ...up, started: true, conditions: [ready("False", "ContainersNotReady")] }).failureReason).toBe("HealthCheckFailed");
-    expect(see({ ...up, started: false, conditions: [ready("False", "ContainersNotReady")] }).failureReason).toBeNull();
-    expect(see({ ...up, ready: true, started: true, conditions: [ready("False", "ReadinessGatesNotReady")] }).failureReason).toBeNull();
-    expect(see({ ...up, conditions: [] })).toMatchObject({ running: true, ready: null, readiness: "unreadable" });
+    expect(
+      see({ ...up, started: true, conditions: [ready("False", "ContainersNotReady")] }).failureReason,
+    ).toBe("HealthCheckFailed");
+    expect(
+      see({ ...up, started: false, conditions: [ready("False", "ContainersNotReady")] }).failureReason,
+    ).toBeNull();
+    expect(
+      see({ ...up, ready: true, started: true, conditions: [ready("False", "ReadinessGatesNotReady")] })
+        .failureReason,
+    ).toBeNull();
+    expect(see({ ...up, conditions: [] })).toMatchObject({
+      running: true,
+      ready: null,
+      readiness: "unreadable",
+    });
   });
 
   it("waits for a node without running", () => {
     const scheduled = (reason: string): Json[] => [{ type: "PodScheduled", status: "False", reason }];
-    expect(see({ conditions: scheduled("Unschedulable") })).toMatchObject({ running: false, failureReason: "Unschedulable", failureClass: "transient" });
-    expect(see({ conditions: scheduled("SchedulingGated") })).toMatchObject({ failureReason: null, failureClass: null, backendReason: "SchedulingGated" });
+    expect(see({ conditions: scheduled("Unschedulable") })).toMatchObject({
+      running: false,
+      failureReason: "Unschedulable",
+      failureClass: "transient",
+    });
+    expect(see({ conditions: scheduled("SchedulingGated") })).toMatchObject({
+      failureReason: null,
+      failureClass: null,
+      backendReason: "SchedulingGated",
+    });
   });
 
   it("is of an unknown state when its phase word is unknown, and nothing moves", () => {
@@ -187,17 +237,31 @@ describe("a pod that lives", () => {
     const run = { startRequestedAt: Date.parse("2026-10-20T11:59:59Z"), desired: "running" as const };
     const observation = observePod({ pod: old }, { run });
     expect(observation.stale).toBe(true);
-    expect(derivePhase({ record: { phase: "Starting", desired: "running", since: 0 }, observation, now: 0 }).phase).toBe("Starting");
+    expect(
+      derivePhase({ record: { phase: "Starting", desired: "running", since: 0 }, observation, now: 0 }).phase,
+    ).toBe("Starting");
   });
 });
 
 describe("init containers", () => {
   it("hold the main one up, each for its reason", () => {
     const main = waiting("PodInitializing");
-    expect(see({ main, init: waiting("CrashLoopBackOff") })).toMatchObject({ failureReason: "InitFailed", failureClass: "transient" });
-    expect(see({ main, init: waiting("ImagePullBackOff") })).toMatchObject({ failureReason: "ImagePullFailed" });
-    expect(see({ main, init: terminated(2) })).toMatchObject({ failureReason: "InitFailed", completed: false });
-    expect(see({ main, init: terminated(2), phase: "Failed" })).toMatchObject({ failureReason: "InitFailed", completed: true, exitCode: 2 });
+    expect(see({ main, init: waiting("CrashLoopBackOff") })).toMatchObject({
+      failureReason: "InitFailed",
+      failureClass: "transient",
+    });
+    expect(see({ main, init: waiting("ImagePullBackOff") })).toMatchObject({
+      failureReason: "ImagePullFailed",
+    });
+    expect(see({ main, init: terminated(2) })).toMatchObject({
+      failureReason: "InitFailed",
+      completed: false,
+    });
+    expect(see({ main, init: terminated(2), phase: "Failed" })).toMatchObject({
+      failureReason: "InitFailed",
+      completed: true,
+      exitCode: 2,
+    });
     expect(see({ main, init: { running: {} } })).toMatchObject({ failureReason: null, running: false });
   });
 });
@@ -215,6 +279,8 @@ describe("the main container", () => {
     expect(of({ spec, metadata: { annotations } })).toMatchObject({ running: true, completed: false });
     // Without a specification two statuses say nothing of which one is meant.
     expect(of({}).running).toBeNull();
-    expect(observePod({ pod: { status: { phase: "Running", containerStatuses: [statuses[0]] } } }).running).toBe(true);
+    expect(
+      observePod({ pod: { status: { phase: "Running", containerStatuses: [statuses[0]] } } }).running,
+    ).toBe(true);
   });
 });

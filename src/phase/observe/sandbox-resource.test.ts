@@ -5,7 +5,12 @@ import { observeSandboxResource, type SandboxResourceOptions } from "./sandbox-r
 
 type Json = Record<string, unknown>;
 
-function condition(type: string, status: string, reason: string, observedGeneration: number | null = 2): Json {
+function condition(
+  type: string,
+  status: string,
+  reason: string,
+  observedGeneration: number | null = 2,
+): Json {
   return { type, status, reason, ...(observedGeneration === null ? {} : { observedGeneration }) };
 }
 
@@ -19,7 +24,17 @@ function sandbox(spec: Json, conditions: unknown = [], metadata: Json = {}): Jso
   };
 }
 
-function pod(more: { name?: string; uid?: string; phase?: string; deleting?: boolean; code?: number; ready?: boolean; created?: string } = {}): Json {
+function pod(
+  more: {
+    name?: string;
+    uid?: string;
+    phase?: string;
+    deleting?: boolean;
+    code?: number;
+    ready?: boolean;
+    created?: string;
+  } = {},
+): Json {
   const ended = more.code !== undefined;
   return {
     metadata: {
@@ -37,15 +52,20 @@ function pod(more: { name?: string; uid?: string; phase?: string; deleting?: boo
           name: "agent",
           ready: !ended,
           started: !ended,
-          state: ended ? { terminated: { exitCode: more.code, reason: "Error", finishedAt: "2026-10-20T11:40:02Z" } } : { running: {} },
+          state: ended
+            ? { terminated: { exitCode: more.code, reason: "Error", finishedAt: "2026-10-20T11:40:02Z" } }
+            : { running: {} },
         },
       ],
     },
   };
 }
 
-const see = (resource: Json, pods: unknown, options: SandboxResourceOptions = {}): ReturnType<typeof observeSandboxResource> =>
-  observeSandboxResource({ sandbox: resource, pods }, options);
+const see = (
+  resource: Json,
+  pods: unknown,
+  options: SandboxResourceOptions = {},
+): ReturnType<typeof observeSandboxResource> => observeSandboxResource({ sandbox: resource, pods }, options);
 
 const running: SandboxRecord = { phase: "Ready", desired: "running", since: 0 };
 const stopping: SandboxRecord = { phase: "Stopping", desired: "stopped", since: 0 };
@@ -61,37 +81,183 @@ const none = { items: [] };
 
 describe("an agent-sandbox resource, by the table of its releases", () => {
   it.each<[string, SandboxRecord, Json, unknown, string]>([
-    ["deletionTimestamp", running, sandbox(RUN, [condition("Ready", "True", "DependenciesReady")], { deletionTimestamp: "2026-10-20T12:00:00Z" }), { items: [pod()] }, "Deleting"],
+    [
+      "deletionTimestamp",
+      running,
+      sandbox(RUN, [condition("Ready", "True", "DependenciesReady")], {
+        deletionTimestamp: "2026-10-20T12:00:00Z",
+      }),
+      { items: [pod()] },
+      "Deleting",
+    ],
     ["suspend, none owned", stopping, sandbox(SUSPEND), none, "Stopped"],
     ["suspend, items null", stopping, sandbox(SUSPEND), { items: null }, "Stopped"],
     ["suspend, array of pods", stopping, sandbox(SUSPEND), [], "Stopped"],
     ["suspend, mode in capitals", stopping, sandbox({ operatingMode: "SUSPENDED" }), none, "Stopped"],
-    ["suspend, pod goes away", stopping, sandbox(SUSPEND, [condition("Suspended", "False", "PodTerminating")]), { items: [pod({ deleting: true })] }, "Stopping"],
-    ["suspend, pod still up", stopping, sandbox(SUSPEND, [condition("Suspended", "False", "PodNotTerminated")]), { items: [pod()] }, "Stopping"],
+    [
+      "suspend, pod goes away",
+      stopping,
+      sandbox(SUSPEND, [condition("Suspended", "False", "PodTerminating")]),
+      { items: [pod({ deleting: true })] },
+      "Stopping",
+    ],
+    [
+      "suspend, pod still up",
+      stopping,
+      sandbox(SUSPEND, [condition("Suspended", "False", "PodNotTerminated")]),
+      { items: [pod()] },
+      "Stopping",
+    ],
     ["suspend, pod ended but there", stopping, sandbox(SUSPEND), { items: [pod({ code: 143 })] }, "Stopping"],
-    ["suspend, not owned", stopping, sandbox(SUSPEND, [condition("Suspended", "False", "PodNotOwned")]), { items: [pod({ uid: "other" })] }, "Error"],
-    ["suspend, pods not asked", stopping, sandbox(SUSPEND, [condition("Suspended", "True", "PodTerminated")]), null, "Stopping"],
-    ["suspend, a page of pods", stopping, sandbox(SUSPEND), { items: [], metadata: { continue: "t" } }, "Stopping"],
-    ["ready", running, sandbox(RUN, [condition("Ready", "True", "DependenciesReady")]), { items: [pod()] }, "Ready"],
-    ["ready, but its pod is gone", running, sandbox(RUN, [condition("Ready", "True", "DependenciesReady")]), none, "Provisioning"],
-    ["ready, but its pod is not", running, sandbox(RUN, [condition("Ready", "True", "DependenciesReady")]), { items: [pod({ ready: false })] }, "Provisioning"],
-    ["ready by an older generation, pod ready", running, sandbox(RUN, [condition("Ready", "True", "DependenciesReady", 1)]), { items: [pod()] }, "Ready"],
-    ["not ready yet", running, sandbox(RUN, [condition("Ready", "False", "DependenciesNotReady")]), none, "Provisioning"],
-    ["ready, pods unknown", running, sandbox(RUN, [condition("Ready", "False", "ReconcilerError")]), null, "Ready"],
-    ["two live pods", running, sandbox(RUN, [condition("Ready", "True", "DependenciesReady")]), { items: [pod(), pod({ name: "sb-2" })] }, "Error"],
-    ["failed predecessor beside a ready successor", running, sandbox(RUN, [condition("Ready", "True", "DependenciesReady")]), { items: [pod({ code: 1, deleting: true }), pod({ name: "sb-2" })] }, "Ready"],
-    ["finished well", running, sandbox(RUN, [condition("Finished", "True", "PodSucceeded")]), { items: [pod({ code: 0 })] }, "Completed"],
-    ["finished well, pod gone", running, sandbox(RUN, [condition("Finished", "True", "PodSucceeded")]), none, "Completed"],
-    ["finished badly, pod gone", running, sandbox(RUN, [condition("Finished", "True", "PodFailed")]), none, "Error"],
-    ["finished of an older generation", running, sandbox(RUN, [condition("Finished", "True", "PodFailed", 1)]), none, "Provisioning"],
-    ["finished said, but a pod runs", running, sandbox(RUN, [condition("Finished", "True", "PodFailed"), condition("Ready", "True", "DependenciesReady")]), { items: [pod()] }, "Ready"],
-    ["finished well, controller failing", running, sandbox(RUN, [condition("Ready", "False", "ReconcilerError")]), { items: [pod({ code: 0 })] }, "Completed"],
-    ["expired, pod gone", running, sandbox(RUN, [condition("Ready", "False", "SandboxExpired")]), none, "Stopped"],
-    ["expired, pod left", running, sandbox(RUN, [condition("Ready", "False", "SandboxExpired")]), { items: [pod()] }, "Stopping"],
+    [
+      "suspend, not owned",
+      stopping,
+      sandbox(SUSPEND, [condition("Suspended", "False", "PodNotOwned")]),
+      { items: [pod({ uid: "other" })] },
+      "Error",
+    ],
+    [
+      "suspend, pods not asked",
+      stopping,
+      sandbox(SUSPEND, [condition("Suspended", "True", "PodTerminated")]),
+      null,
+      "Stopping",
+    ],
+    [
+      "suspend, a page of pods",
+      stopping,
+      sandbox(SUSPEND),
+      { items: [], metadata: { continue: "t" } },
+      "Stopping",
+    ],
+    [
+      "ready",
+      running,
+      sandbox(RUN, [condition("Ready", "True", "DependenciesReady")]),
+      { items: [pod()] },
+      "Ready",
+    ],
+    [
+      "ready, but its pod is gone",
+      running,
+      sandbox(RUN, [condition("Ready", "True", "DependenciesReady")]),
+      none,
+      "Provisioning",
+    ],
+    [
+      "ready, but its pod is not",
+      running,
+      sandbox(RUN, [condition("Ready", "True", "DependenciesReady")]),
+      { items: [pod({ ready: false })] },
+      "Provisioning",
+    ],
+    [
+      "ready by an older generation, pod ready",
+      running,
+      sandbox(RUN, [condition("Ready", "True", "DependenciesReady", 1)]),
+      { items: [pod()] },
+      "Ready",
+    ],
+    [
+      "not ready yet",
+      running,
+      sandbox(RUN, [condition("Ready", "False", "DependenciesNotReady")]),
+      none,
+      "Provisioning",
+    ],
+    [
+      "ready, pods unknown",
+      running,
+      sandbox(RUN, [condition("Ready", "False", "ReconcilerError")]),
+      null,
+      "Ready",
+    ],
+    [
+      "two live pods",
+      running,
+      sandbox(RUN, [condition("Ready", "True", "DependenciesReady")]),
+      { items: [pod(), pod({ name: "sb-2" })] },
+      "Error",
+    ],
+    [
+      "failed predecessor beside a ready successor",
+      running,
+      sandbox(RUN, [condition("Ready", "True", "DependenciesReady")]),
+      { items: [pod({ code: 1, deleting: true }), pod({ name: "sb-2" })] },
+      "Ready",
+    ],
+    [
+      "finished well",
+      running,
+      sandbox(RUN, [condition("Finished", "True", "PodSucceeded")]),
+      { items: [pod({ code: 0 })] },
+      "Completed",
+    ],
+    [
+      "finished well, pod gone",
+      running,
+      sandbox(RUN, [condition("Finished", "True", "PodSucceeded")]),
+      none,
+      "Completed",
+    ],
+    [
+      "finished badly, pod gone",
+      running,
+      sandbox(RUN, [condition("Finished", "True", "PodFailed")]),
+      none,
+      "Error",
+    ],
+    [
+      "finished of an older generation",
+      running,
+      sandbox(RUN, [condition("Finished", "True", "PodFailed", 1)]),
+      none,
+      "Provisioning",
+    ],
+    [
+      "finished said, but a pod runs",
+      running,
+      sandbox(RUN, [
+        condition("Finished", "True", "PodFailed"),
+        condition("Ready", "True", "DependenciesReady"),
+      ]),
+      { items: [pod()] },
+      "Ready",
+    ],
+    [
+      "finished well, controller failing",
+      running,
+      sandbox(RUN, [condition("Ready", "False", "ReconcilerError")]),
+      { items: [pod({ code: 0 })] },
+      "Completed",
+    ],
+    [
+      "expired, pod gone",
+      running,
+      sandbox(RUN, [condition("Ready", "False", "SandboxExpired")]),
+      none,
+      "Stopped",
+    ],
+    [
+      "expired, pod left",
+      running,
+      sandbox(RUN, [condition("Ready", "False", "SandboxExpired")]),
+      { items: [pod()] },
+      "Stopping",
+    ],
     ["no status", running, { metadata: { uid: "u-1" }, spec: {} }, none, "Provisioning"],
     ["replicas null", running, sandbox({ replicas: null }), none, "Provisioning"],
     ["an unknown mode", running, sandbox({ operatingMode: "Hibernating" }), none, "Provisioning"],
-    ["a stale Suspended next to a ready pod", running, sandbox(RUN, [condition("Suspended", "True", "PodTerminated", null), condition("Ready", "True", "DependenciesReady", null)]), { items: [pod()] }, "Ready"],
+    [
+      "a stale Suspended next to a ready pod",
+      running,
+      sandbox(RUN, [
+        condition("Suspended", "True", "PodTerminated", null),
+        condition("Ready", "True", "DependenciesReady", null),
+      ]),
+      { items: [pod()] },
+      "Ready",
+    ],
   ])("%s", (_name, record, resource, pods, phase) => {
     expect(phaseOf(record, resource, pods)).toBe(phase);
   });
@@ -99,12 +265,26 @@ describe("an agent-sandbox resource, by the table of its releases", () => {
 
 describe("evidence", () => {
   it("of twins is settled by generation, then time, never by place", () => {
-    const old = { ...condition("Ready", "True", "DependenciesReady", 1), lastTransitionTime: "2026-10-20T11:00:00Z" };
-    const now = { ...condition("Ready", "False", "DependenciesNotReady", 2), lastTransitionTime: "2026-10-20T10:00:00Z" };
+    const old = {
+      ...condition("Ready", "True", "DependenciesReady", 1),
+      lastTransitionTime: "2026-10-20T11:00:00Z",
+    };
+    const now = {
+      ...condition("Ready", "False", "DependenciesNotReady", 2),
+      lastTransitionTime: "2026-10-20T10:00:00Z",
+    };
     const later = { ...now, reason: "ReconcilerError", lastTransitionTime: "2026-10-20T10:30:00Z" };
     const never = { ...now, reason: "MultiplePods", lastTransitionTime: "0001-01-01T00:00:00Z" };
-    for (const list of [[old, now, later, never], [never, later, now, old], [later, never, old, now]])
-      expect(see(sandbox(RUN, list), none)).toMatchObject({ ready: false, failureReason: "BackendError", backendReason: "ReconcilerError" });
+    for (const list of [
+      [old, now, later, never],
+      [never, later, now, old],
+      [later, never, old, now],
+    ])
+      expect(see(sandbox(RUN, list), none)).toMatchObject({
+        ready: false,
+        failureReason: "BackendError",
+        backendReason: "ReconcilerError",
+      });
     const equal = [now, { ...now }];
     expect(see(sandbox(RUN, equal), none)).toMatchObject({ ready: false, behind: false });
   });
@@ -120,23 +300,37 @@ describe("evidence", () => {
   });
 
   it("of scheduling and unknown words leaves waiting possible", () => {
-    expect(see(sandbox(RUN, [condition("PodScheduled", "False", "Unschedulable")]), none)).toMatchObject({ failureReason: "Unschedulable", failureClass: "transient" });
-    expect(see(sandbox(RUN, [condition("Ready", "False", "FluxTooHigh")]), none)).toMatchObject({ failureReason: null, failureClass: "transient" });
+    expect(see(sandbox(RUN, [condition("PodScheduled", "False", "Unschedulable")]), none)).toMatchObject({
+      failureReason: "Unschedulable",
+      failureClass: "transient",
+    });
+    expect(see(sandbox(RUN, [condition("Ready", "False", "FluxTooHigh")]), none)).toMatchObject({
+      failureReason: null,
+      failureClass: "transient",
+    });
   });
 
   it("of an owner without a uid falls back to its kind and name", () => {
     const anonymous = { metadata: { name: "sb" }, spec: { operatingMode: "Running" } };
     expect(see(anonymous, { items: [pod()] }).workload).toBe("present");
-    expect(see(anonymous, { items: [{ metadata: { ownerReferences: [{ kind: "Job", name: "sb", controller: true }] } }] }).workload).toBe("absent");
+    expect(
+      see(anonymous, {
+        items: [{ metadata: { ownerReferences: [{ kind: "Job", name: "sb", controller: true }] } }],
+      }).workload,
+    ).toBe("absent");
   });
 
   it("survives null items everywhere", () => {
     const odd = { items: [null, 1, "x", [], pod(), { metadata: null }] };
-    expect(see(sandbox(RUN, [null, 7, { type: null }, condition("Ready", "True", "DependenciesReady")]), odd)).toMatchObject({ running: true, ready: true });
+    expect(
+      see(sandbox(RUN, [null, 7, { type: null }, condition("Ready", "True", "DependenciesReady")]), odd),
+    ).toMatchObject({ running: true, ready: true });
   });
 
   it("of another instance is dropped", () => {
-    const resource = sandbox(RUN, [condition("Ready", "True", "DependenciesReady")], { annotations: { "slipway.dev/instance-id": "i-1" } });
+    const resource = sandbox(RUN, [condition("Ready", "True", "DependenciesReady")], {
+      annotations: { "slipway.dev/instance-id": "i-1" },
+    });
     expect(see(resource, { items: [pod()] }, { run: { instanceId: "i-2" } }).stale).toBe(true);
   });
 });

@@ -56,29 +56,63 @@ describe("QEMU", () => {
     ["host-error", "Error", "VmmInternalError"],
     ["snapshot-load", "Completed", null],
   ])("a shutdown caused by %s is %s", (reason, phase, failureReason) => {
-    const input = { qmp: { return: { status: "shutdown" } }, events: [{ event: "SHUTDOWN", data: { reason } }] };
+    const input = {
+      qmp: { return: { status: "shutdown" } },
+      events: [{ event: "SHUTDOWN", data: { reason } }],
+    };
     const observation = observeQemu(input);
     expect(observation.failureReason).toBe(failureReason);
     expect(derivePhase({ record: ready, observation, now: 0 }).phase).toBe(phase);
-    expect(derivePhase({ record: stopping, observation: observeQemu(input, { run: { desired: "stopped" } }), now: 0 }).phase).toBe("Stopped");
+    expect(
+      derivePhase({
+        record: stopping,
+        observation: observeQemu(input, { run: { desired: "stopped" } }),
+        now: 0,
+      }).phase,
+    ).toBe("Stopped");
   });
 
   it("takes the latest shutdown, in whatever order the events come", () => {
-    const early = { event: "SHUTDOWN", data: { reason: "guest-reset" }, timestamp: { seconds: 1, microseconds: 9 } };
-    const late = { event: "SHUTDOWN", data: { reason: "host-signal" }, timestamp: { seconds: 2, microseconds: 0 } };
-    for (const events of [[early, late], [late, early]])
+    const early = {
+      event: "SHUTDOWN",
+      data: { reason: "guest-reset" },
+      timestamp: { seconds: 1, microseconds: 9 },
+    };
+    const late = {
+      event: "SHUTDOWN",
+      data: { reason: "host-signal" },
+      timestamp: { seconds: 2, microseconds: 0 },
+    };
+    for (const events of [
+      [early, late],
+      [late, early],
+    ])
       expect(observeQemu({ qmp: { return: { status: "shutdown" } }, events }).endedBy).toBe("host");
   });
 
   it("believes the end of the process over what the monitor said before", () => {
     const qmp = { return: { status: "running", running: true } };
-    const dead = (process: object): Observation => observeQemu({ qmp, process: { alive: false, ...process } });
-    expect(dead({ exitCode: 0 })).toMatchObject({ running: false, completed: true, endedBy: "guest", exitCode: null });
+    const dead = (process: object): Observation =>
+      observeQemu({ qmp, process: { alive: false, ...process } });
+    expect(dead({ exitCode: 0 })).toMatchObject({
+      running: false,
+      completed: true,
+      endedBy: "guest",
+      exitCode: null,
+    });
     expect(dead({ exitCode: 1 }).failureReason).toBe("VmmExited");
     expect(dead({ signal: "SIGKILL" })).toMatchObject({ failureReason: "Killed", backendReason: "SIGKILL" });
-    const panicked = observeQemu({ qmp, process: { alive: false, exitCode: 0 }, events: [{ event: "GUEST_PANICKED" }] });
+    const panicked = observeQemu({
+      qmp,
+      process: { alive: false, exitCode: 0 },
+      events: [{ event: "GUEST_PANICKED" }],
+    });
     expect(panicked.failureReason).toBe("GuestPanicked");
-    const guest = observeQemu({ qmp: null, process: { alive: false, signal: 15 }, events: [{ event: "SHUTDOWN", data: { guest: true } }] });
+    const guest = observeQemu({
+      qmp: null,
+      process: { alive: false, signal: 15 },
+      events: [{ event: "SHUTDOWN", data: { guest: true } }],
+    });
     expect(guest).toMatchObject({ endedBy: "guest", failureReason: null });
   });
 
@@ -126,7 +160,10 @@ describe("libvirt", () => {
   });
 
   it("reads a saved guest as suspended, whatever ended it, and waits while the driver prepares", () => {
-    expect(observeLibvirt({ domain: { state: 5, reason: 1, managedSave: true } })).toMatchObject({ suspended: true, completed: false });
+    expect(observeLibvirt({ domain: { state: 5, reason: 1, managedSave: true } })).toMatchObject({
+      suspended: true,
+      completed: false,
+    });
     const preparing = observeLibvirt({ domain: { state: 5, reason: 0, bootstrapping: true } });
     const record: SandboxRecord = { phase: "Provisioning", desired: "running", since: 0 };
     expect(derivePhase({ record, observation: preparing, now: 0 }).phase).toBe("Provisioning");
@@ -148,7 +185,9 @@ describe("micro-VMs", () => {
     [true, "Ready", "Ready", "Stopping"],
     [false, "Provisioning", "Starting", "Stopping"],
   ])("Firecracker %s: %s, %s, %s", (state, ...expected) => {
-    expect(phases((options) => observeFirecracker({ instanceInfo: { state }, process: alive }, options))).toEqual(expected);
+    expect(
+      phases((options) => observeFirecracker({ instanceInfo: { state }, process: alive }, options)),
+    ).toEqual(expected);
   });
 
   it.each([
@@ -158,12 +197,19 @@ describe("micro-VMs", () => {
     ["Shutdown", "Completed", "Completed", "Stopped"],
     ["BreakPoint", "Ready", "Starting", "Stopping"],
   ])("cloud-hypervisor %s: %s, %s, %s", (state, ...expected) => {
-    expect(phases((options) => observeCloudHypervisor({ vmInfo: { state }, process: alive }, options))).toEqual(expected);
+    expect(
+      phases((options) => observeCloudHypervisor({ vmInfo: { state }, process: alive }, options)),
+    ).toEqual(expected);
   });
 
   it("are told by their process when the API is silent", () => {
-    expect(observeFirecracker({ instanceInfo: null, process: alive })).toMatchObject({ exists: true, running: null });
-    expect(observeFirecracker({ instanceInfo: null, process: { alive: false, exitCode: 1 } }).failureReason).toBe("VmmExited");
+    expect(observeFirecracker({ instanceInfo: null, process: alive })).toMatchObject({
+      exists: true,
+      running: null,
+    });
+    expect(
+      observeFirecracker({ instanceInfo: null, process: { alive: false, exitCode: 1 } }).failureReason,
+    ).toBe("VmmExited");
     expect(observeCloudHypervisor({ vmInfo: null, error: { transport: "refused" } }).exists).toBeNull();
     expect(observeFirecracker({ instanceInfo: { started: true } }).running).toBe(true);
   });
@@ -179,8 +225,20 @@ describe("a plain process", () => {
     ["not known to be alive", { process: { pid: 3 } }, "Ready", "Starting", "Stopping"],
     ["an end, without the flag", { process: { exitCode: 1 } }, "Error", "Error", "Stopped"],
     ["none, at rest", { process: null, stateDir: { exists: true } }, "Stopped", "Starting", "Stopped"],
-    ["none, being prepared", { process: null, stateDir: { exists: true, bootstrapping: true } }, "Provisioning", "Starting", "Stopped"],
-    ["none, end marked", { process: null, stateDir: { exists: true, mainProcessExitedMarker: true } }, "Error", "Error", "Stopped"],
+    [
+      "none, being prepared",
+      { process: null, stateDir: { exists: true, bootstrapping: true } },
+      "Provisioning",
+      "Starting",
+      "Stopped",
+    ],
+    [
+      "none, end marked",
+      { process: null, stateDir: { exists: true, mainProcessExitedMarker: true } },
+      "Error",
+      "Error",
+      "Stopped",
+    ],
     ["none, folder gone", { process: null, stateDir: { exists: false } }, "Error", "Error", "Error"],
     ["none, folder unknown", { process: null }, "Ready", "Starting", "Stopping"],
   ])("%s: %s", (_name, input, ...expected) => {
