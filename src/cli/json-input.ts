@@ -6,7 +6,9 @@ import { UsageError } from "./command.js";
  *
  * @internal
  */
-export function parseJson(text: string, source: string, expected: string): unknown {
+export function parseJson(input: string, source: string, expected: string): unknown {
+  // Some shells put a byte order mark in front of what they pipe.
+  const text = input.startsWith("\uFEFF") ? input.slice(1) : input;
   const where = source === "-" ? "standard input" : source;
   if (text.trim() === "") throw new UsageError(`expected ${expected}, found nothing in ${where}`);
   try {

@@ -110,7 +110,7 @@ function place(fact: Tri): number {
 }
 
 function intentPlace(desired: DesiredState): number {
-  return desired === "running" ? 0 : desired === "stopped" ? 1 : 2;
+  return desired === "stopped" ? 1 : desired === "deleted" ? 2 : 0;
 }
 
 /** The rules that can hold at all for each combination of the indexed facts, in the order of the table. */

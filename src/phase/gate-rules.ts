@@ -83,6 +83,13 @@ function isTimedOut({ record }: GateInput): boolean {
   return record.phase === "Error" && typeof record.reason === "string" && timeoutReasons.has(record.reason);
 }
 
+/** An expired attempt whose deadline does not say that it was cleaned up counts as not cleaned up. */
+function owesCleanup(input: GateInput): boolean {
+  const deadline = input.record.deadline ?? null;
+  if (deadline === null) return false;
+  return deadline.cleanupPending === true || (isTimedOut(input) && deadline.cleanupPending !== false);
+}
+
 function hasEmptyBackend({ record, observation }: GateInput): boolean {
   return observation !== null && observation !== undefined && isEmptyBackend(record, observation);
 }
@@ -161,16 +168,22 @@ export const startRules: readonly GateRule[] = Object.freeze([
     when: ({ record }) => record.phase === "Starting",
   },
   {
+    name: "start-cleanup-pending",
+    operation: "start",
+    condition: "The cleanup of an expired or cancelled attempt is not done",
+    route: null,
+    reason: "CleanupPending",
+    rationale: "What that attempt left would run beside the new one.",
+    when: owesCleanup,
+  },
+  {
     name: "start-recoverable",
     operation: "start",
-    condition: "`Stopped`, `Completed` or `Error` for a reason in `policy.recoverable`, no cleanup pending",
+    condition: "`Stopped`, `Completed` or `Error` for a reason in `policy.recoverable`",
     route: "restart",
     reason: null,
     rationale: "The gateway has declared these ends to be nobody's fault.",
-    when: (input) =>
-      (isResult(input) || input.record.phase === "Stopped") &&
-      isRecoverable(input) &&
-      input.record.deadline?.cleanupPending !== true,
+    when: (input) => (isResult(input) || input.record.phase === "Stopped") && isRecoverable(input),
   },
   {
     name: "start-not-automatic",
@@ -210,20 +223,6 @@ export const startRules: readonly GateRule[] = Object.freeze([
     reason: null,
     rationale: "Running it again is the caller's explicit wish: a new run over the same workspace.",
     when: ({ record }) => record.phase === "Completed",
-  },
-  {
-    name: "start-cleanup-pending",
-    operation: "start",
-    condition: "`Error` of an expired attempt whose cleanup is not done",
-    route: null,
-    reason: "CleanupPending",
-    rationale: "What the expired attempt left would run beside the new one.",
-    when: (input) =>
-      input.record.phase === "Error" &&
-      (input.record.deadline?.cleanupPending === true ||
-        (isTimedOut(input) &&
-          (input.record.deadline ?? null) !== null &&
-          input.record.deadline?.cleanupPending !== false)),
   },
   {
     name: "start-after-timeout",

@@ -51,11 +51,22 @@ export interface OperationOutcome {
   readonly error: unknown;
 }
 
+/**
+ * The operation of a sandbox that has the driver, or waits for it.
+ *
+ * @internal
+ */
+export interface RunningOperation {
+  readonly operation: Operation;
+  readonly controller: AbortController;
+  readonly outcome: Promise<OperationOutcome>;
+}
+
 /** @internal */
 export interface OperationHost {
   readonly options: ResolvedReconcilerOptions;
   readonly locks: KeyedLock;
-  readonly running: Map<string, AbortController>;
+  readonly running: Map<string, RunningOperation>;
   readonly observe: (stored: StoredRecord) => Promise<Observation | null>;
 }
 
@@ -79,8 +90,18 @@ export async function runOperation(
   if ("outcome" in accepted) return accepted;
   const { gate } = accepted;
   if (gate.route === "noop") return ended("noop", gate, accepted.stored.record);
-  host.running.get(id)?.abort();
-  return host.locks.run(id, () => carryOut(host, accepted, operation, options));
+  const before = host.running.get(id);
+  if (before?.operation === operation && gate.route === "retry") return before.outcome;
+  before?.controller.abort();
+  const controller = new AbortController();
+  const outcome = host.locks.run(id, () => carryOut(host, accepted, operation, options, controller.signal));
+  const running: RunningOperation = { operation, controller, outcome };
+  host.running.set(id, running);
+  try {
+    return await outcome;
+  } finally {
+    if (host.running.get(id) === running) host.running.delete(id);
+  }
 }
 
 /** Gate and durable intent, decided again on a conflict: the later writer sees what the earlier one wrote. */
@@ -119,21 +140,19 @@ async function carryOut(
   { gate, previous, stored }: Accepted,
   operation: Operation,
   { call }: OperateOptions,
+  signal: AbortSignal,
 ): Promise<OperationOutcome> {
   const { store } = host.options;
   const { id } = stored;
   const present = await store.get(id);
   if (present === null || !isStillWanted(present.record, stored.record))
     return ended("overtaken", gate, present?.record ?? null);
-  const controller = new AbortController();
-  host.running.set(id, controller);
+  if (signal.aborted) return ended("overtaken", gate, present.record);
   try {
-    await call({ id, route: gate.route, record: present.record, signal: controller.signal });
+    await call({ id, route: gate.route, record: present.record, signal });
     return ended("done", gate, present.record);
   } catch (error) {
     return await recover(host, present, previous, operation, gate, error);
-  } finally {
-    if (host.running.get(id) === controller) host.running.delete(id);
   }
 }
 

@@ -2,8 +2,13 @@ import { applyBackendMismatch } from "./accept-operation.js";
 import type { PhaseDecision } from "./derive-phase.js";
 import type { Operation } from "./gate-rules.js";
 import { KeyedLock, Limiter } from "./keyed-lock.js";
-import type { Observation } from "./observation.js";
-import { runOperation, type OperateOptions, type OperationOutcome } from "./operate.js";
+import { absent, type Observation } from "./observation.js";
+import {
+  runOperation,
+  type OperateOptions,
+  type OperationOutcome,
+  type RunningOperation,
+} from "./operate.js";
 import {
   resolveOptions,
   type ReconcilerOptions,
@@ -14,6 +19,8 @@ import { reconcileRecord } from "./reconcile-record.js";
 import { expectedRun, type SandboxRecord } from "./record.js";
 import type { Page, ObservedSandbox, StoredRecord } from "./ports.js";
 import type { ReconcileOutcome, SweepReport } from "./reconcile-outcome.js";
+
+const NOT_LISTED: Observation = Object.freeze(absent(null));
 
 /** Whether a record may be removed when its backend has nothing. */
 type Pruning = "never" | "after-grace" | "at-once";
@@ -43,7 +50,7 @@ export class Reconciler {
   readonly #options: ResolvedReconcilerOptions;
   readonly #looks = new KeyedLock();
   readonly #operations = new KeyedLock();
-  readonly #running = new Map<string, AbortController>();
+  readonly #running = new Map<string, RunningOperation>();
   readonly #limiter: Limiter;
   readonly #closing = new AbortController();
   #loop: ReconcileLoop | null = null;
@@ -95,8 +102,8 @@ export class Reconciler {
 
   /**
    * Carries an operation out: gate, durable intent by compare-and-swap, driver call, and on failure a look and
-   * {@link resolveFailedOperation}. A later operation aborts the signal of the one that runs, waits for its end and
-   * takes over; an operation that was overtaken makes no driver call.
+   * {@link resolveFailedOperation}. A different operation aborts the signal of the one that runs, waits for its end
+   * and takes over; the same one joins it. An operation that was overtaken makes no driver call.
    *
    * @param call - The driver call. It gets the route, the record as written and a signal.
    */
@@ -122,7 +129,7 @@ export class Reconciler {
   /** Stops watching and sweeping and waits for what is under way. Running driver calls are aborted. */
   async close(): Promise<void> {
     this.#closing.abort();
-    for (const running of this.#running.values()) running.abort();
+    for (const running of this.#running.values()) running.controller.abort();
     await this.#loop?.done;
   }
 
@@ -141,12 +148,16 @@ export class Reconciler {
     return listed;
   }
 
-  /** The fast path of a sweep: no promise and no new record where the list agrees with the record. */
-  #isSettled({ id, record }: StoredRecord, observation: Observation | undefined): boolean {
-    if (observation === undefined || this.#isMismatch(id, record, observation)) return false;
+  /**
+   * The fast path of a sweep: no promise and no new record where the list agrees with the record. What is not listed
+   * counts as absent here, and is looked at by itself before anything is made of that.
+   */
+  #isSettled({ id, record }: StoredRecord, listed: Observation | undefined): boolean {
+    const observation = listed ?? NOT_LISTED;
+    if (this.#isMismatch(id, record, observation)) return false;
     const { session, clock, policy } = this.#options;
     const { changed, decision } = reconcileRecord(record, observation, session(id), clock.now(), policy);
-    return !changed && decision.phase !== "Deleted" && observation.exists !== false;
+    return !changed && decision.phase !== "Deleted" && !decision.effects.includes("prune-candidate");
   }
 
   #look(id: string, pruning: Pruning): Promise<ReconcileOutcome> {

@@ -17,8 +17,5 @@ export { observePod, type PodInput } from "./pod.js";
 export { observePodmanInspect, observePodmanListEntry } from "./podman.js";
 export { observeProcess, type ProcessInput } from "./process.js";
 export { observeQemu, type QemuInput } from "./qemu.js";
-export {
-  observeSandboxResource,
-  type SandboxResourceInput,
-  type SandboxResourceOptions,
-} from "./sandbox-resource.js";
+export { observeSandboxResource, type SandboxResourceInput } from "./sandbox-resource.js";
+export type { SandboxResourceOptions } from "./sandbox-view.js";

@@ -1,6 +1,5 @@
 import { present, type Observation, type ObservationDraft } from "../observation.js";
-import { conditionsOf, current, findCondition, isTrue, type BackendCondition } from "./backend-conditions.js";
-import { exitCause } from "./exit-code.js";
+import { conditionsOf } from "./backend-conditions.js";
 import { instantOf } from "./instant.js";
 import { at, integerOf, member, objectOf, textOf, wordOf, type JsonObject } from "./json.js";
 import {
@@ -8,13 +7,14 @@ import {
   instanceKeyOf,
   isEarlierRun,
   isForeignInstance,
-  isOwnStop,
   observedAtOf,
   withoutObject,
   type ObserveOptions,
 } from "./options.js";
-import { podContainers, type PodContainer, type PodContainers } from "./pod-containers.js";
-import { disruptionCause, isNodeSilence, isPlaceholderExit, podCause, waitingCause } from "./pod-reasons.js";
+import type { PodContainer } from "./pod-containers.js";
+import { isNodeSilence, waitingCause } from "./pod-reasons.js";
+import { endedFacts } from "./pod-end.js";
+import { KUBERNETES_PRECISION_MS, podView, type PodView } from "./pod-view.js";
 
 /**
  * A core/v1 Pod, or what the request failed with.
@@ -25,9 +25,6 @@ export interface PodInput {
   readonly pod: unknown;
   readonly error?: unknown;
 }
-
-/** Kubernetes rounds its timestamps to seconds. */
-export const KUBERNETES_PRECISION_MS = 1000;
 
 /** A deletion that is overdue by this much, with containers still shown as running, is a kubelet that does not answer. */
 const OVERDUE_MS = 300_000;
@@ -53,23 +50,9 @@ export function observePod(input: PodInput, options: ObserveOptions = {}): Obser
   return pod === null ? withoutObject(member(input, "error"), options) : podFacts(pod, options);
 }
 
-/** What the rules of this file look at. */
-interface PodView {
-  readonly phase: string;
-  /** Pod-level reason as spelled. */
-  readonly reason: string | null;
-  readonly terminating: boolean;
-  readonly deletionAt: number | null;
-  readonly restartPolicy: string;
-  readonly containers: PodContainers;
-  readonly ready: BackendCondition | null;
-  readonly scheduled: BackendCondition | null;
-  readonly disruption: BackendCondition | null;
-}
-
 /** @internal */
 export function podFacts(pod: JsonObject, options: ObserveOptions): ObservationDraft {
-  const view = viewOf(pod);
+  const view = podView(pod);
   const draft = present(observedAtOf(options));
   draft.instanceId = instanceIdOf(pod, options);
   draft.generation = integerOf(at(pod, "metadata", "generation"));
@@ -77,29 +60,11 @@ export function podFacts(pod: JsonObject, options: ObserveOptions): ObservationD
   draft.terminating = view.terminating;
   draft.ready = readyOf(view);
   draft.readiness = view.ready === null || view.ready.status === "unknown" ? "unreadable" : "signal";
-  if (isFinished(view)) finished(draft, view, options);
+  if (isFinished(view)) endedFacts(draft, view, options);
   else if (isNodeLost(view, draft.observedAt)) nodeLost(draft, view);
   else live(draft, view);
   if (isForeignInstance(options, draft.instanceId) || isPredecessor(pod, view, options)) dropOtherRun(draft);
   return draft;
-}
-
-function viewOf(pod: JsonObject): PodView {
-  const status = member(pod, "status");
-  const conditions = member(status, "conditions");
-  const deletion = at(pod, "metadata", "deletionTimestamp");
-  const disruption = findCondition(conditions, "disruptiontarget", null);
-  return {
-    phase: wordOf(member(status, "phase")),
-    reason: textOf(member(status, "reason")),
-    terminating: deletion !== undefined && deletion !== null,
-    deletionAt: instantOf(deletion),
-    restartPolicy: wordOf(at(pod, "spec", "restartPolicy")),
-    containers: podContainers(pod),
-    ready: current(findCondition(conditions, "ready", null)),
-    scheduled: current(findCondition(conditions, "podscheduled", null)),
-    disruption: isTrue(disruption) ? current(disruption) : null,
-  };
 }
 
 function instanceIdOf(pod: JsonObject, options: ObserveOptions): string | null {
@@ -123,60 +88,6 @@ function isFinished({ phase, restartPolicy, containers: { main } }: PodView): bo
   if (phase === "failed" || phase === "succeeded") return true;
   if (main?.state !== "terminated" || phase === "unknown") return false;
   return restartPolicy === "never" || (restartPolicy === "onfailure" && main.exitCode === 0);
-}
-
-function finished(draft: ObservationDraft, view: PodView, options: ObserveOptions): void {
-  const { main, failedInit } = view.containers;
-  const ended = main?.state === "terminated" ? main : failedInit?.state === "terminated" ? failedInit : null;
-  draft.running = false;
-  draft.ready = false;
-  draft.backendReason = view.reason ?? ended?.reason ?? null;
-  if (isEarlierRun(options, ended?.finishedAt ?? null, KUBERNETES_PRECISION_MS)) {
-    dropOtherRun(draft);
-    return;
-  }
-  draft.completed = true;
-  draft.finishedAt = ended?.finishedAt ?? null;
-  draft.exitCode = ended === null || isPlaceholderExit(ended.word) ? null : ended.exitCode;
-  draft.failureReason = endCause(view, ended, isOwnStop(options));
-  draft.failureClass = draft.failureReason === null ? null : "terminal";
-  const byItself = draft.failureReason === null && view.phase !== "failed";
-  draft.endedBy = draft.exitCode === 0 || (draft.exitCode === null && byItself) ? "guest" : "unknown";
-}
-
-/** Why a finished pod ended, most specific first: the pod's own reason, a disruption, the container, its code. */
-function endCause(view: PodView, ended: PodContainer | null, ownStop: boolean): string | null {
-  const byPod = view.reason === null ? null : podCause(view.reason.toLowerCase());
-  if (view.phase !== "succeeded" && byPod !== null) return byPod;
-  if (ended?.exitCode === 0 && !isPlaceholderExit(ended.word)) return null;
-  if (view.phase === "succeeded" && ended === null) return null;
-  if (view.disruption !== null) {
-    const byDisruption = disruptionCause(view.disruption.word);
-    if (byDisruption !== null) return byDisruption;
-  }
-  if (ended === null)
-    return view.containers.statuses === 0 && view.reason !== null ? "AdmissionRejected" : null;
-  if (ended === view.containers.failedInit) return "InitFailed";
-  return containerCause(ended, ownStop);
-}
-
-function containerCause(ended: PodContainer, ownStop: boolean): string | null {
-  switch (ended.word) {
-    case "oomkilled":
-      return "OutOfMemory";
-    case "starterror":
-    case "containercannotrun":
-      return "ContainerStartFailed";
-    case "unknown":
-      // The runtime has lost the task, as after a reboot of the node (kubernetes/kubernetes#126650).
-      return ownStop ? null : "NodeShutdown";
-    case "containerstatusunknown":
-      return ownStop ? null : "Killed";
-    case "deadlineexceeded":
-      return "DeadlineExceeded";
-    default:
-      return ownStop || ended.exitCode === null ? null : exitCause(ended.exitCode);
-  }
 }
 
 function isNodeLost(view: PodView, observedAt: number | null): boolean {

@@ -87,6 +87,7 @@ function statusFacts(
     case "finish-migrate": {
       const draft = unreadableGuest(status, options);
       draft.running = flagOf(at(input, "qmp", "return", "running"));
+      draft.ready = draft.running === false ? false : null;
       draft.stale = true;
       return draft;
     }

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { derivePhase } from "../derive-phase.js";
 import type { SandboxRecord } from "../record.js";
-import { observeSandboxResource, type SandboxResourceOptions } from "./sandbox-resource.js";
+import { observeSandboxResource } from "./sandbox-resource.js";
+import type { SandboxResourceOptions } from "./sandbox-view.js";
 
 type Json = Record<string, unknown>;
 
@@ -164,6 +165,27 @@ describe("an agent-sandbox resource, by the table of its releases", () => {
       sandbox(RUN, [condition("Ready", "False", "DependenciesNotReady")]),
       none,
       "Provisioning",
+    ],
+    [
+      "controller failing, pod up",
+      running,
+      sandbox(RUN, [condition("Ready", "False", "ReconcilerError")]),
+      { items: [pod()] },
+      "Ready",
+    ],
+    [
+      "suspend, two pods still up",
+      stopping,
+      sandbox(SUSPEND),
+      { items: [pod(), pod({ name: "sb-2" })] },
+      "Stopping",
+    ],
+    [
+      "an empty deletionTimestamp",
+      running,
+      sandbox(RUN, [condition("Ready", "True", "DependenciesReady")], { deletionTimestamp: "" }),
+      { items: [pod()] },
+      "Ready",
     ],
     [
       "ready, pods unknown",

@@ -1,22 +1,9 @@
 import { present, type Observation, type ObservationDraft } from "../observation.js";
-import {
-  conditionsOf,
-  current,
-  findCondition,
-  isTrue,
-  type BackendCondition,
-  type ConditionFinding,
-} from "./backend-conditions.js";
-import { at, flagOf, integerOf, member, objectOf, textOf, wordOf, type JsonObject } from "./json.js";
-import {
-  instanceKeyOf,
-  isForeignInstance,
-  dropOtherRun,
-  observedAtOf,
-  withoutObject,
-  type ObserveOptions,
-} from "./options.js";
-import { sandboxPods, type SandboxPods } from "./sandbox-pods.js";
+import { conditionsOf, type BackendCondition } from "./backend-conditions.js";
+import { at, member, objectOf, textOf } from "./json.js";
+import { dropOtherRun, isForeignInstance, observedAtOf, withoutObject } from "./options.js";
+import { sandboxPods } from "./sandbox-pods.js";
+import { sandboxView, type SandboxResourceOptions, type SandboxView } from "./sandbox-view.js";
 
 /**
  * An agent-sandbox custom resource with the list of its pods, or what the request failed with.
@@ -30,18 +17,6 @@ export interface SandboxResourceInput {
   readonly pods: unknown;
   readonly error?: unknown;
 }
-
-/**
- * Options of {@link observeSandboxResource}.
- *
- * @public
- */
-export interface SandboxResourceOptions extends ObserveOptions {
-  /** Annotation by which the driver marks a bootstrap under way. Default `openshell.ai/sandbox-runtime-bootstrapping`. */
-  readonly bootstrapKey?: string | undefined;
-}
-
-const BOOTSTRAP_KEY = "openshell.ai/sandbox-runtime-bootstrapping";
 
 /**
  * The facts in an agent-sandbox custom resource and its pods, for every controller release from 0.1 to 0.5.6. Total,
@@ -70,7 +45,7 @@ export function observeSandboxResource(
   const sandbox = objectOf(member(input, "sandbox"));
   if (sandbox === null) return withoutObject(member(input, "error"), options);
   const pods = sandboxPods(sandbox, member(input, "pods"), options);
-  const view = viewOf(sandbox, pods, options);
+  const view = sandboxView(sandbox, pods, options);
   const draft = present(observedAtOf(options));
   draft.generation = view.generation;
   draft.instanceId = view.instanceId ?? pods.pod?.instanceId ?? null;
@@ -82,64 +57,6 @@ export function observeSandboxResource(
   failure(draft, view);
   draft.behind = isBehind(view, draft);
   return isForeignInstance(options, view.instanceId) ? dropOtherRun(draft) : draft;
-}
-
-interface SandboxView {
-  readonly generation: number | null;
-  readonly instanceId: string | null;
-  readonly deleting: boolean;
-  /** The specification asks for nothing to run; `null` for a mode this version does not know. */
-  readonly suspend: boolean | null;
-  readonly bootstrapping: boolean;
-  readonly pods: SandboxPods;
-  readonly readyFinding: ConditionFinding;
-  readonly suspendedFinding: ConditionFinding;
-  readonly ready: BackendCondition | null;
-  readonly suspended: BackendCondition | null;
-  readonly finished: BackendCondition | null;
-  readonly scheduled: BackendCondition | null;
-}
-
-function viewOf(sandbox: JsonObject, pods: SandboxPods, options: SandboxResourceOptions): SandboxView {
-  const generation = integerOf(at(sandbox, "metadata", "generation"));
-  const list = at(sandbox, "status", "conditions");
-  const ready = findCondition(list, "ready", generation);
-  const suspended = findCondition(list, "suspended", generation);
-  const finished = findCondition(list, "finished", generation);
-  const deletion = at(sandbox, "metadata", "deletionTimestamp");
-  const key = instanceKeyOf(options);
-  return {
-    generation,
-    instanceId:
-      textOf(at(sandbox, "metadata", "annotations", key)) ?? textOf(at(sandbox, "metadata", "labels", key)),
-    deleting: deletion !== undefined && deletion !== null,
-    suspend: suspendIntent(sandbox),
-    bootstrapping: isMarked(at(sandbox, "metadata", "annotations", options.bootstrapKey ?? BOOTSTRAP_KEY)),
-    pods,
-    readyFinding: ready,
-    suspendedFinding: suspended,
-    ready: current(ready),
-    suspended: current(suspended),
-    finished: isTrue(finished) ? current(finished) : null,
-    scheduled: current(findCondition(list, "podscheduled", generation)),
-  };
-}
-
-/** v1beta1 has a mode, v1alpha1 a replica count whose absence means 1. The status count is never evidence. */
-function suspendIntent(sandbox: JsonObject): boolean | null {
-  const mode = at(sandbox, "spec", "operatingMode");
-  const replicas = at(sandbox, "spec", "replicas");
-  const alpha = wordOf(sandbox["apiVersion"]).endsWith("/v1alpha1");
-  if (typeof mode === "string" && mode !== "" && !(alpha && replicas !== undefined)) {
-    const word = wordOf(mode);
-    return word === "suspended" ? true : word === "running" ? false : null;
-  }
-  return replicas === 0;
-}
-
-function isMarked(value: unknown): boolean {
-  if (value === undefined || value === null || flagOf(value) === false) return false;
-  return wordOf(value) !== "false";
 }
 
 function workload(draft: ObservationDraft, view: SandboxView): void {
@@ -187,6 +104,8 @@ function readiness(draft: ObservationDraft, view: SandboxView): void {
     if (draft.ready === null) draft.readiness = "unreadable";
     return;
   }
+  // A controller that fails gives no verdict on the workload.
+  if (ready.word === "reconcilererror") draft.readiness = "unreadable";
   if (ready.status === "false" || draft.terminating === true) draft.ready = false;
   else if (draft.workload === "absent" || draft.running === false) draft.ready = false;
   else draft.ready = pods.pod === null ? true : podReady !== false;
@@ -204,9 +123,10 @@ function reasonOf({ suspend, suspended, finished, ready, readyFinding, pods }: S
 
 function failure(draft: ObservationDraft, view: SandboxView): void {
   const { pods, ready, suspended, suspend } = view;
-  if (pods.conflict || ready?.word === "multiplepods" || isBlocked(suspend, suspended)) {
+  const conflict = pods.conflict && suspend !== true;
+  if (conflict || ready?.word === "multiplepods" || isBlocked(suspend, suspended)) {
     blame(draft, "OwnershipConflict", "terminal");
-    if (pods.conflict) draft.ready = false;
+    if (conflict) draft.ready = false;
     return;
   }
   if (ready?.status === "false" && ready.word === "sandboxexpired") {
