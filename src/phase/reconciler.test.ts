@@ -120,6 +120,22 @@ describe("a sweep", () => {
     );
   });
 
+  it("in which nothing changed writes nothing, looks at nothing twice and keeps every record", async () => {
+    const { backend, store, reconciler } = world();
+    for (let i = 0; i < 300; i += 1) {
+      store.put(`sb-${i}`, record(i % 2 === 0 ? "Starting" : "Completed"));
+      if (i % 2 === 0) backend.seen.set(`sb-${i}`, ready);
+    }
+    await reconciler.sweep();
+    const { writes } = store;
+    const { gets } = backend;
+    const before = Array.from({ length: 300 }, (_, i) => store.peek(`sb-${i}`));
+    expect(await reconciler.sweep()).toMatchObject({ seen: 300, outcomes: [] });
+    expect(store.writes).toBe(writes);
+    expect(backend.gets).toBe(gets);
+    before.forEach((one, i) => expect(store.peek(`sb-${i}`)).toBe(one));
+  });
+
   it("removes what was deleted, and keeps what was promised as an error", async () => {
     const { store, reconciler, outcomes } = world();
     store.put("deleted", { ...record("Deleting"), desired: "deleted" });
@@ -159,6 +175,25 @@ describe("operations", () => {
     expect((await stop).outcome).toBe("done");
     expect(log).toEqual(["start", "stop"]);
     expect(store.peek("sb")).toMatchObject({ phase: "Stopping", desired: "stopped" });
+  });
+
+  it("that are asked for again join the one that runs", async () => {
+    const { backend, store, reconciler } = world();
+    store.put("sb", record("Ready"));
+    backend.seen.set("sb", ready);
+    let calls = 0;
+    let release = (): void => {};
+    const call = (): Promise<void> => {
+      calls += 1;
+      return new Promise((resolve) => (release = resolve));
+    };
+    const first = reconciler.operate("sb", "stop", { call });
+    while (calls === 0) await Promise.resolve();
+    const second = reconciler.operate("sb", "stop", { call });
+    for (let i = 0; i < 20; i += 1) await Promise.resolve();
+    release();
+    expect([(await first).outcome, (await second).outcome]).toEqual(["done", "done"]);
+    expect(calls).toBe(1);
   });
 
   it("that fail are looked into, and those that are refused or missing call nothing", async () => {

@@ -1,6 +1,7 @@
 import { absent, unobserved, type ObservationDraft } from "../observation.js";
 import type { ExpectedRun } from "../record.js";
 import { instantOf } from "./instant.js";
+import type { JsonObject } from "./json.js";
 import { isNotFound } from "./lookup-error.js";
 
 /**
@@ -31,6 +32,11 @@ export function instanceKeyOf({ instanceKey }: ObserveOptions): string {
 export function withoutObject(error: unknown, options: ObserveOptions): ObservationDraft {
   const observedAt = observedAtOf(options);
   return isNotFound(error) ? absent(observedAt) : unobserved(observedAt);
+}
+
+/** Whether what came in place of a Kubernetes object is the API's refusal. */
+export function isRefusal(object: JsonObject): boolean {
+  return object["kind"] === "Status";
 }
 
 /** Whether the caller's last accepted wish is that it does not run: an end is then our own stop at work. */

@@ -7,6 +7,7 @@ import {
   instanceKeyOf,
   isEarlierRun,
   isForeignInstance,
+  isRefusal,
   observedAtOf,
   withoutObject,
   type ObserveOptions,
@@ -47,7 +48,8 @@ const OVERDUE_MS = 300_000;
  */
 export function observePod(input: PodInput, options: ObserveOptions = {}): Observation {
   const pod = objectOf(member(input, "pod"));
-  return pod === null ? withoutObject(member(input, "error"), options) : podFacts(pod, options);
+  if (pod === null) return withoutObject(member(input, "error"), options);
+  return isRefusal(pod) ? withoutObject(pod, options) : podFacts(pod, options);
 }
 
 /** @internal */

@@ -1,6 +1,6 @@
 import type { ObservationDraft } from "../observation.js";
 import { instantOf } from "./instant.js";
-import { at, member, objectOf, objectsOf, textOf, wordOf, type JsonObject } from "./json.js";
+import { at, integerOf, member, objectOf, objectsOf, textOf, wordOf, type JsonObject } from "./json.js";
 import type { ObserveOptions } from "./options.js";
 import { podFacts } from "./pod.js";
 
@@ -34,8 +34,8 @@ function listing(pods: unknown): SandboxPods["listed"] {
   if (list === null || list["kind"] === "Status" || !("items" in list)) return "no";
   const items = list["items"];
   if (items !== null && !Array.isArray(items)) return "no";
-  const rest = textOf(at(list, "metadata", "continue"));
-  return rest === null ? "all" : "part";
+  const remaining = integerOf(at(list, "metadata", "remainingItemCount")) ?? 0;
+  return textOf(at(list, "metadata", "continue")) === null && remaining <= 0 ? "all" : "part";
 }
 
 function isOwned(pod: JsonObject, sandbox: JsonObject): boolean {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { derivePhase } from "../derive-phase.js";
 import type { SandboxRecord } from "../record.js";
+import { observePod } from "./pod.js";
 import { observeSandboxResource } from "./sandbox-resource.js";
 import type { SandboxResourceOptions } from "./sandbox-view.js";
 
@@ -347,6 +348,27 @@ describe("evidence", () => {
     expect(
       see(sandbox(RUN, [null, 7, { type: null }, condition("Ready", "True", "DependenciesReady")]), odd),
     ).toMatchObject({ running: true, ready: true });
+  });
+
+  it("that is the API's refusal in place of an object is no object", () => {
+    const refusal = (reason: string, code: number): Json => ({
+      kind: "Status",
+      status: "Failure",
+      reason,
+      code,
+      details: { name: "sb" },
+    });
+    expect(see(refusal("NotFound", 404), none).exists).toBe(false);
+    expect(see(refusal("Forbidden", 403), none).exists).toBeNull();
+    expect(observePod({ pod: refusal("NotFound", 404) }).exists).toBe(false);
+    expect(observePod({ pod: refusal("Timeout", 504) }).exists).toBeNull();
+  });
+
+  it("of a list that says that more remains is a page", () => {
+    const page = { items: [], metadata: { remainingItemCount: 2 } };
+    expect(see(sandbox(SUSPEND), page)).toMatchObject({ workload: "unknown", suspended: false });
+    expect(see(sandbox(SUSPEND), { items: [pod()], metadata: { continue: "t" } }).workload).toBe("present");
+    expect(see(sandbox(SUSPEND), { items: "many" }).workload).toBe("unknown");
   });
 
   it("of another instance is dropped", () => {

@@ -1,7 +1,7 @@
 import { present, type Observation, type ObservationDraft } from "../observation.js";
 import { conditionsOf, type BackendCondition } from "./backend-conditions.js";
 import { at, member, objectOf, textOf } from "./json.js";
-import { dropOtherRun, isForeignInstance, observedAtOf, withoutObject } from "./options.js";
+import { dropOtherRun, isForeignInstance, isRefusal, observedAtOf, withoutObject } from "./options.js";
 import { sandboxPods } from "./sandbox-pods.js";
 import { sandboxView, type SandboxResourceOptions, type SandboxView } from "./sandbox-view.js";
 
@@ -44,6 +44,7 @@ export function observeSandboxResource(
 ): Observation {
   const sandbox = objectOf(member(input, "sandbox"));
   if (sandbox === null) return withoutObject(member(input, "error"), options);
+  if (isRefusal(sandbox)) return withoutObject(sandbox, options);
   const pods = sandboxPods(sandbox, member(input, "pods"), options);
   const view = sandboxView(sandbox, pods, options);
   const draft = present(observedAtOf(options));
