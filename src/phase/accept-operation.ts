@@ -95,6 +95,14 @@ function started(
  *
  * Source: NVIDIA/OpenShell#4737, #4738.
  *
+ * @example
+ * ```ts
+ * import { applyBackendMismatch } from "slipway/phase";
+ *
+ * const record = { phase: "Starting", desired: "running", since: 0 } as const;
+ * applyBackendMismatch(record, Date.now()).record.reason; // => "IsolationBackendMismatch"
+ * ```
+ *
  * @public
  */
 export function applyBackendMismatch(record: SandboxRecord, now: number): Transition {

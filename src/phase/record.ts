@@ -101,6 +101,15 @@ export interface ExpectedRun {
 /**
  * The run that a record expects, for an observer's options.
  *
+ * @example
+ * ```ts
+ * import { expectedRun, observeDockerInspect } from "slipway/phase";
+ *
+ * const record = { phase: "Starting", desired: "running", since: 0, startRequestedAt: 1_800_000_000_000 } as const;
+ * const inspect = { State: { Status: "exited", ExitCode: 1, FinishedAt: "2026-10-20T11:40:02Z" } };
+ * observeDockerInspect({ inspect }, { run: expectedRun(record) }).stale; // => true
+ * ```
+ *
  * @public
  */
 export function expectedRun(record: SandboxRecord): ExpectedRun {

@@ -50,6 +50,14 @@ const RESUMABLE: ReadonlySet<string> = new Set(["ContainerRuntimeRestart", "Cont
  * `Stopping` is finished and `Starting` is started again, whatever the driver. Where the gateway manages the
  * lifecycle, everything that was to run is started; a result is never replayed, except after a runtime restart.
  *
+ * @example
+ * ```ts
+ * import { planRecovery } from "slipway/phase";
+ *
+ * const record = { phase: "Stopping", desired: "stopped", since: 0 } as const;
+ * planRecovery(record, { managesLifecycle: false, now: Date.now() }).call; // => "stop"
+ * ```
+ *
  * @public
  */
 export function planRecovery(record: SandboxRecord, options: SweepOptions): SweepPlan {
@@ -95,6 +103,15 @@ function isResumable({ reason, exitCode }: SandboxRecord, policy: PhasePolicy | 
 
 /**
  * The record after a recovery call. A start fences off what happened while the gateway was down.
+ *
+ * @example
+ * ```ts
+ * import { applyRecovery } from "slipway/phase";
+ *
+ * const record = { phase: "Ready", desired: "running", since: 0 } as const;
+ * const options = { managesLifecycle: true, now: Date.now() };
+ * applyRecovery(record, "start", "not-found", options).record.reason; // => "BackendResourceMissing"
+ * ```
  *
  * @public
  */
@@ -154,6 +171,14 @@ function restarted(record: SandboxRecord, now: number): SandboxRecord {
 /**
  * What a gateway does about a record when it shuts down: stops what runs, where it manages the lifecycle, and leaves
  * the record as it is, so that the intent to run survives.
+ *
+ * @example
+ * ```ts
+ * import { planShutdown } from "slipway/phase";
+ *
+ * const record = { phase: "Ready", desired: "running", since: 0 } as const;
+ * planShutdown(record, { managesLifecycle: true, now: Date.now() }).call; // => "stop"
+ * ```
  *
  * @public
  */

@@ -108,6 +108,13 @@ function waitingReason(context: RuleContext): string {
  * The order is part of the contract. Identity is settled before the rules run: an observer drops evidence of another
  * run and marks what is left as `stale`.
  *
+ * @example
+ * ```ts
+ * import { phaseRules } from "slipway/phase";
+ *
+ * phaseRules[0]?.name; // => "no-observation"
+ * ```
+ *
  * @public
  */
 export const phaseRules: readonly PhaseRule[] = Object.freeze([

@@ -53,6 +53,13 @@ export function observeDockerInspect(input: InspectInput, options: ObserveOption
  * The exit code of an entry is only in its status text, which is not parsed, and health is not shown by older engines:
  * both are unknown then.
  *
+ * @example
+ * ```ts
+ * import { observeDockerListEntry } from "slipway/phase";
+ *
+ * observeDockerListEntry({ summary: { State: "exited", Status: "Exited (0) 2 hours ago" } }).exitCode; // => null
+ * ```
+ *
  * @public
  */
 export function observeDockerListEntry(input: ListEntryInput, options: ObserveOptions = {}): Observation {

@@ -39,6 +39,13 @@ export interface CloudHypervisorInput {
  * The facts in a Firecracker micro-VM. Total. Knows the state words of every release, among them the earliest and the
  * bare boolean of 0.23.
  *
+ * @example
+ * ```ts
+ * import { observeFirecracker } from "slipway/phase";
+ *
+ * observeFirecracker({ instanceInfo: { state: "Not started" } }).running; // => false
+ * ```
+ *
  * @public
  */
 export function observeFirecracker(input: FirecrackerInput, options: ObserveOptions = {}): Observation {
@@ -49,6 +56,13 @@ export function observeFirecracker(input: FirecrackerInput, options: ObserveOpti
 
 /**
  * The facts in a cloud-hypervisor VM. Total. `Shutdown` with a live VMM is a guest that powered itself off.
+ *
+ * @example
+ * ```ts
+ * import { observeCloudHypervisor } from "slipway/phase";
+ *
+ * observeCloudHypervisor({ vmInfo: { state: "Shutdown" } }).completed; // => true
+ * ```
  *
  * @public
  */

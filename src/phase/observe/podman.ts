@@ -12,6 +12,13 @@ import { withoutObject, type ObserveOptions } from "./options.js";
  * Both have Docker's shape. The words that only Podman has (`initialized`, `stopping`, `stopped`) are known, an empty
  * `Health` object means that no check is configured, and paused is paused whatever `Running` says.
  *
+ * @example
+ * ```ts
+ * import { observePodmanInspect } from "slipway/phase";
+ *
+ * observePodmanInspect({ inspect: { State: { Status: "stopping" } } }).terminating; // => true
+ * ```
+ *
  * @public
  */
 export function observePodmanInspect(input: InspectInput, options: ObserveOptions = {}): Observation {
@@ -21,6 +28,13 @@ export function observePodmanInspect(input: InspectInput, options: ObserveOption
 /**
  * The facts in an entry of a Podman container list, of the libpod endpoint or of the Docker-compatible one. The libpod
  * list carries the exit code and the end of the run as numbers, so they count.
+ *
+ * @example
+ * ```ts
+ * import { observePodmanListEntry } from "slipway/phase";
+ *
+ * observePodmanListEntry({ summary: { State: "exited", Exited: true, ExitCode: 3 } }).exitCode; // => 3
+ * ```
  *
  * @public
  */

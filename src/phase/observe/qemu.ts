@@ -32,6 +32,14 @@ export interface QemuInput {
  * A monitor that does not answer is no dead guest as long as the process lives, and a process that has ended beats
  * whatever the monitor said before. `paused` is somebody's wish; a pause for a fault is that fault.
  *
+ * @example
+ * ```ts
+ * import { observeQemu } from "slipway/phase";
+ *
+ * observeQemu({ qmp: { return: { status: "guest-panicked" } } }).failureReason; // => "GuestPanicked"
+ * observeQemu({ qmp: { error: { transport: "timeout" } }, process: { alive: true } }).running; // => null
+ * ```
+ *
  * @public
  */
 export function observeQemu(input: QemuInput, options: ObserveOptions = {}): Observation {
