@@ -48,7 +48,8 @@ export class ReconcileLoop {
 
   async #sweepFailed(): Promise<boolean> {
     try {
-      return !(await this.#looker.sweep()).complete;
+      const { complete, outcomes } = await this.#looker.sweep();
+      return !complete || outcomes.some(({ outcome }) => outcome === "failed");
     } catch {
       // The store does not answer: nothing was lost, and the next sweep starts over.
       return true;

@@ -6,14 +6,16 @@ import type { SandboxRecord } from "./record.js";
  *
  * - `conflict`: somebody wrote in the meantime. Theirs stands; the next pass decides again.
  * - `mismatch`: the isolation backend does not match, and the record says so now.
+ * - `failed`: the store threw, in a sweep that went on with the others; `error` says what.
  *
  * @public
  */
 export interface ReconcileOutcome {
   readonly id: string;
-  readonly outcome: "unchanged" | "written" | "removed" | "conflict" | "mismatch" | "no-record";
+  readonly outcome: "unchanged" | "written" | "removed" | "conflict" | "mismatch" | "no-record" | "failed";
   readonly record: SandboxRecord | null;
   readonly decision: PhaseDecision | null;
+  readonly error?: unknown;
 }
 
 /**

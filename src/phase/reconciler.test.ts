@@ -136,6 +136,30 @@ describe("a sweep", () => {
     before.forEach((one, i) => expect(store.peek(`sb-${i}`)).toBe(one));
   });
 
+  it("goes on past a record that cannot be written", async () => {
+    class Broken extends MemoryRecordStore {
+      override compareAndSwap(
+        id: string,
+        version: string | number,
+        next: SandboxRecord,
+      ): ReturnType<MemoryRecordStore["compareAndSwap"]> {
+        return id === "sb-0"
+          ? Promise.reject(new Error("disk full"))
+          : super.compareAndSwap(id, version, next);
+      }
+    }
+    const store = new Broken({ pageSize: 1 });
+    const { backend, reconciler } = world({ store });
+    for (const id of ["sb-0", "sb-1", "sb-2"]) {
+      store.put(id, record("Starting"));
+      backend.seen.set(id, ready);
+    }
+    const { outcomes } = await reconciler.sweep();
+    expect(outcomes.map(({ outcome }) => outcome)).toEqual(["failed", "written", "written"]);
+    expect(outcomes[0]?.error).toBeInstanceOf(Error);
+    await expect(reconciler.reconcile("sb-0")).rejects.toThrow("disk full");
+  });
+
   it("removes what was deleted, and keeps what was promised as an error", async () => {
     const { store, reconciler, outcomes } = world();
     store.put("deleted", { ...record("Deleting"), desired: "deleted" });

@@ -92,7 +92,7 @@ export class Reconciler {
       for (const stored of page.items) {
         seen += 1;
         if (this.#isSettled(stored, listed.get(stored.id))) continue;
-        changes.push(this.#limiter.run(() => this.#look(stored.id, "after-grace")));
+        changes.push(this.#lookAside(stored.id));
       }
       cursor = page.cursor;
     } while (cursor !== null);
@@ -158,6 +158,17 @@ export class Reconciler {
     const { session, clock, policy } = this.#options;
     const { changed, decision } = reconcileRecord(record, observation, session(id), clock.now(), policy);
     return !changed && decision.phase !== "Deleted" && !decision.effects.includes("prune-candidate");
+  }
+
+  /** A look that never rejects: one record that cannot be written must not end the sweep of the others. */
+  #lookAside(id: string): Promise<ReconcileOutcome> {
+    return this.#limiter
+      .run(() => this.#look(id, "after-grace"))
+      .catch((error: unknown) => {
+        const outcome: ReconcileOutcome = { id, outcome: "failed", record: null, decision: null, error };
+        this.#options.report(outcome);
+        return outcome;
+      });
   }
 
   #look(id: string, pruning: Pruning): Promise<ReconcileOutcome> {
