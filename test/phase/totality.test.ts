@@ -12,6 +12,7 @@ import {
   type GateInput,
   type Observation,
   type Phase,
+  type PhaseDecision,
   type PhaseInput,
   type SandboxRecord,
   type Session,
@@ -81,11 +82,46 @@ const deadlines: readonly (DeadlineFacts | null)[] = [
 
 const reached = new Map<string, number>();
 
+/** What may never be claimed without proof, whatever the record says. */
+function safe({ record, observation, session, policy }: PhaseInput, decision: PhaseDecision): void {
+  const { phase } = decision;
+  if (phase === record.phase) return;
+  const live = session?.connected === true;
+  const proven: Partial<Record<Phase, boolean>> = {
+    Ready: observation?.running === true || live,
+    Stopped:
+      observation?.running === false ||
+      (observation?.exists === false && policy?.removesComputeOnStop === true),
+    Completed: observation?.completed === true && observation.running === false,
+    Deleted: observation?.exists === false,
+    Deleting: observation?.exists === true,
+  };
+  if (proven[phase] === false)
+    expect.fail(`${decision.rule} claims ${phase}: ${JSON.stringify(observation)}`);
+  if (
+    observation === null ||
+    observation.exists === null ||
+    (observation.stale &&
+      record.desired === "running" &&
+      observation.exists &&
+      observation.deleting !== true &&
+      !isOver(record))
+  )
+    expect.fail(
+      `${decision.rule} moves ${record.phase} to ${phase} on nothing: ${JSON.stringify(observation)}`,
+    );
+}
+
+function isOver({ deadline }: SandboxRecord): boolean {
+  return typeof deadline?.deadlineAt === "number" && deadline.deadlineAt <= NOW;
+}
+
 /** Checks one input: one rule, a fixed point, and no movement by time alone unless a deadline is stored. */
 function check(input: Writable<PhaseInput>): void {
   const { record } = input;
   const decision = derivePhase(input);
   reached.set(decision.rule, (reached.get(decision.rule) ?? 0) + 1);
+  safe(input, decision);
   const again: SandboxRecord = { ...record, phase: decision.phase, reason: decision.reason };
   input.record = again;
   const second = derivePhase(input);
