@@ -13,12 +13,16 @@ const NOTICE =
   "<!-- Generated from src/phase by scripts/phase-guide.mjs: change the rules, then run it again. -->";
 
 const cell = (text) => text.replaceAll("|", "\\|");
-const table = (head, rows) =>
-  [
-    `| ${head.join(" | ")} |`,
-    `| ${head.map(() => "---").join(" | ")} |`,
-    ...rows.map((row) => `| ${row.map(cell).join(" | ")} |`),
-  ].join("\n");
+
+/** A table whose columns are padded, as the formatter of this repository writes them. */
+function table(head, rows) {
+  const cells = [head, ...rows].map((row) => row.map(cell));
+  const widths = head.map((_, column) => Math.max(3, ...cells.map((row) => row[column].length)));
+  const line = (row) => `| ${row.map((text, column) => text.padEnd(widths[column])).join(" | ")} |`;
+  return [line(cells[0]), line(widths.map((width) => "-".repeat(width))), ...cells.slice(1).map(line)].join(
+    "\n",
+  );
+}
 
 function gateTable(rules) {
   return table(
@@ -87,7 +91,7 @@ export function renderGuide(library) {
 
 # Phases
 
-What a backend shows is turned into *facts* by an observer; facts and the gateway's *record* are turned into one *phase*
+What a backend shows is turned into _facts_ by an observer; facts and the gateway's _record_ are turned into one _phase_
 by the table below. The first rule whose condition holds decides; the last one always holds. Every decision carries the
 name of its rule, the facts that it looked at and the evidence that was left out, and \`slipway explain\` prints all of
 it for raw backend JSON:
