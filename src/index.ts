@@ -12,3 +12,4 @@ export {
 } from "./clock/index.js";
 export * from "./conditions/index.js";
 export * from "./deadline/index.js";
+export * from "./phase/index.js";

@@ -1,0 +1,121 @@
+import type { GateDecision, Operation, OperationRoute } from "./gate-rules.js";
+import { ISOLATION_BACKEND_MISMATCH } from "./reasons.js";
+import type { SandboxRecord } from "./record.js";
+import { enter, unchanged, type Transition } from "./transition.js";
+
+/**
+ * What accepting an operation needs beside the record.
+ *
+ * @public
+ */
+export interface AcceptOptions {
+  /** Epoch milliseconds. */
+  readonly now: number;
+  /** Identity for the run that a start opens, when the gateway gives one. A `retry` keeps the one it has. */
+  readonly instanceId?: string | null | undefined;
+}
+
+/**
+ * The record after an operation was accepted by its gate and before the driver is called.
+ *
+ * Write it by compare-and-swap first: the durable intent is what a crashed gateway resumes. A refused operation and a
+ * `noop` leave the record alone. Identity of the sandbox and its workspace are never touched; a start fences off the
+ * previous run by `previousFinishedAt` and `startRequestedAt`.
+ *
+ * @example
+ * ```ts
+ * import { acceptOperation, allowedOperations } from "slipway/phase";
+ *
+ * const record = { phase: "Ready", desired: "running", since: 0 } as const;
+ * const gates = allowedOperations({ record, by: "user", now: 5 });
+ * acceptOperation(record, "stop", gates.stop, { now: 5 }).record.phase; // => "Stopping"
+ * ```
+ *
+ * @public
+ */
+export function acceptOperation(
+  record: SandboxRecord,
+  operation: Operation,
+  gate: GateDecision,
+  options: AcceptOptions,
+): Transition {
+  if (!gate.allowed) return unchanged(record, gate.reason);
+  if (gate.route === "noop" || (gate.route === "retry" && operation !== "start")) return unchanged(record);
+  switch (operation) {
+    case "start":
+      return { record: started(record, gate.route, options), changed: true, refused: null };
+    case "stop":
+      return {
+        record: {
+          ...enter(record, "Stopping", "Stopping", "Stop was accepted.", options.now),
+          desired: "stopped",
+          exitCode: null,
+          finishedAt: null,
+        },
+        changed: true,
+        refused: null,
+      };
+    case "delete":
+      return {
+        record: {
+          ...enter(record, "Deleting", "Deleting", "Delete was accepted.", options.now),
+          desired: "deleted",
+        },
+        changed: true,
+        refused: null,
+      };
+  }
+}
+
+function started(
+  record: SandboxRecord,
+  route: OperationRoute,
+  { now, instanceId }: AcceptOptions,
+): SandboxRecord {
+  const again = route === "retry";
+  const phase = route === "fresh" ? "Provisioning" : "Starting";
+  return {
+    ...enter(record, phase, "Starting", "Start was accepted.", now),
+    desired: "running",
+    startRequestedAt: again ? (record.startRequestedAt ?? now) : now,
+    previousFinishedAt: again
+      ? (record.previousFinishedAt ?? null)
+      : (record.finishedAt ?? record.previousFinishedAt ?? null),
+    expectedInstanceId: again ? (record.expectedInstanceId ?? null) : (instanceId ?? null),
+    exitCode: null,
+    finishedAt: null,
+  };
+}
+
+/**
+ * The record of a sandbox whose isolation backend is not the one selected: `Error` / `IsolationBackendMismatch`.
+ *
+ * Only a `Starting` record takes it: everything else is not about to be started, or runs. Write it by compare-and-swap
+ * on the version that was read, so that a concurrent stop or readiness update wins and the next scan decides again.
+ *
+ * Source: NVIDIA/OpenShell#4737, #4738.
+ *
+ * @example
+ * ```ts
+ * import { applyBackendMismatch } from "slipway/phase";
+ *
+ * const record = { phase: "Starting", desired: "running", since: 0 } as const;
+ * applyBackendMismatch(record, Date.now()).record.reason; // => "IsolationBackendMismatch"
+ * ```
+ *
+ * @public
+ */
+export function applyBackendMismatch(record: SandboxRecord, now: number): Transition {
+  if (record.phase !== "Starting" || record.desired !== "running") return unchanged(record, "phase");
+  return {
+    record: enter(
+      record,
+      "Error",
+      ISOLATION_BACKEND_MISMATCH,
+      "The isolation backend that this sandbox is pinned to is not the one selected: restore the gateway's selection or create a new sandbox.",
+      now,
+    ),
+    changed: true,
+    refused: null,
+  };
+}

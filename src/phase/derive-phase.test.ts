@@ -1,0 +1,239 @@
+import { describe, expect, it } from "vitest";
+import { derivePhase, type PhaseDecision } from "./derive-phase.js";
+import type { PhaseInput } from "./evidence.js";
+import { absent, present, unobserved, type Observation } from "./observation.js";
+import { reconcileRecord } from "./reconcile-record.js";
+import type { SandboxRecord } from "./record.js";
+
+const NOW = 1_000_000;
+const record = (phase: SandboxRecord["phase"], more: Partial<SandboxRecord> = {}): SandboxRecord => ({
+  phase,
+  desired: "running",
+  since: 0,
+  ...more,
+});
+const up: Observation = { ...present(NOW), running: true, ready: true, readiness: "signal" };
+const empty: Observation = {
+  ...present(NOW),
+  running: false,
+  ready: false,
+  suspended: true,
+  workload: "absent",
+};
+
+function decide(
+  from: SandboxRecord,
+  observation: Observation | null,
+  more: Partial<PhaseInput> = {},
+): PhaseDecision {
+  return derivePhase({ record: from, observation, now: NOW, ...more });
+}
+
+describe("a decision", () => {
+  it("names its rule, what it looked at, and allocates nothing for evidence that was not rejected", () => {
+    const first = decide(record("Starting"), up);
+    expect(first).toMatchObject({ phase: "Ready", reason: "DependenciesReady", rule: "ready", stale: false });
+    expect(first.used).toContain("ready");
+    expect(first.rejected).toBe(decide(record("Starting"), up).rejected);
+    expect(first.rejected).toEqual([]);
+    expect(first.conditions).toEqual([expect.objectContaining({ type: "Ready", status: "True" })]);
+  });
+
+  it.each<[string, PhaseDecision, string, RegExp]>([
+    ["a failed look-up", decide(record("Ready"), null), "exists", /look-up failed/],
+    ["an unanswered one", decide(record("Ready"), unobserved(null)), "exists", /look-up failed/],
+    ["another run", decide(record("Starting"), { ...up, stale: true }), "stale", /another run or generation/],
+    [
+      "conditions that are behind",
+      decide(record("Ready"), { ...up, behind: true }),
+      "evidence",
+      /older generation/,
+    ],
+    [
+      "readiness without a workload",
+      decide(record("Ready"), { ...empty, ready: true }),
+      "ready",
+      /without a workload/,
+    ],
+    [
+      "an end behind a live workload",
+      decide(record("Ready"), { ...up, completed: true }),
+      "completed",
+      /may execute/,
+    ],
+    [
+      "another run's session",
+      decide(record("Ready", { instanceId: "a" }), up, { session: { connected: true, instanceId: "b" } }),
+      "session",
+      /another run/,
+    ],
+    ["a result that seems to live", decide(record("Completed"), up), "running", /accepted operation/],
+    [
+      "a workload behind a stop",
+      decide(record("Stopped", { desired: "stopped" }), up),
+      "running",
+      /not a phase/,
+    ],
+    [
+      "emptiness that is old",
+      decide(record("Ready", { since: NOW + 1 }), empty),
+      "suspended",
+      /older than the record/,
+    ],
+    [
+      "emptiness during a bootstrap",
+      decide(record("Ready"), { ...empty, bootstrapping: true }),
+      "suspended",
+      /bootstrap/,
+    ],
+    [
+      "a stale Suspended",
+      decide(record("Ready"), { ...up, suspended: true }),
+      "suspended",
+      /rule ready stands above/,
+    ],
+  ])("says why it left out %s", (_what, decision, fact, why) => {
+    const found = decision.rejected.find((one) => one.fact === fact);
+    expect(found?.why).toMatch(why);
+  });
+
+  it.each<[string, PhaseDecision, readonly string[]]>([
+    ["a sandbox that has just stopped", decide(record("Ready"), empty), ["session-cleanup"]],
+    ["one that stays stopped", decide(record("Stopped"), empty), []],
+    ["a workload behind a stop", decide(record("Stopped", { desired: "stopped" }), up), ["stop-workload"]],
+    ["old news behind a stop", decide(record("Stopped", { desired: "stopped" }), { ...up, stale: true }), []],
+    [
+      "a deadline that nobody ticked",
+      decide(record("Starting", { deadline: { deadlineAt: NOW } }), up),
+      ["expire-deadline"],
+    ],
+    ["an orphan", decide(record("Provisioning"), absent(NOW)), ["prune-candidate"]],
+    [
+      "an infrastructure error without an object",
+      decide(record("Error", { reason: "ImagePullFailed" }), absent(NOW)),
+      ["prune-candidate"],
+    ],
+    [
+      "a failed run without an object",
+      decide(record("Error", { reason: "MainProcessFailed", exitCode: 1 }), absent(NOW)),
+      [],
+    ],
+    [
+      "an expired attempt without an object",
+      decide(record("Error", { reason: "ProvisioningTimedOut" }), absent(NOW)),
+      [],
+    ],
+    ["a delete that is done", decide(record("Deleting", { desired: "deleted" }), absent(NOW)), []],
+  ])("asks for the right work for %s", (_what, decision, effects) => {
+    expect(decision.effects).toEqual(effects);
+  });
+
+  it("gives the reason that explains a wait best", () => {
+    const from = record("Provisioning");
+    expect(decide(from, up, { policy: { requireSession: true } }).reason).toBe("SupervisorNotConnected");
+    expect(decide({ ...from, admission: "pending" }, up).reason).toBe("ConfigurationPending");
+    expect(decide({ ...from, admission: "rejected" }, up).reason).toBe("ConfigurationInvalid");
+    const waiting = { ...up, running: false, ready: false };
+    expect(
+      decide(from, { ...waiting, failureReason: "ImagePullFailed", failureClass: "transient" }).reason,
+    ).toBe("ImagePullFailed");
+    expect(decide(from, { ...waiting, backendReason: "ContainerCreating" }).reason).toBe("ContainerCreating");
+    // Raw words that are no reasons stay out of the conditions.
+    for (const backendReason of ["created", "Not started", "PAUSED_STARTING_UP", null])
+      expect(decide(from, { ...waiting, backendReason }).reason).toBe("DependenciesNotReady");
+    expect(decide(record("Starting"), waiting).reason).toBe("Starting");
+  });
+
+  it("names the timeout by the deadline's phase, or as the deadline says", () => {
+    const over = (more: object): string =>
+      decide(record("Starting", { deadline: { deadlineAt: NOW, ...more } }), up).reason;
+    expect(over({ lastPhase: true })).toBe("ProvisioningTimedOut");
+    expect(over({ lastPhase: false })).toBe("ImagePreparationTimedOut");
+    expect(over({ timeoutReason: "BootTimedOut" })).toBe("BootTimedOut");
+    expect(decide(record("Unknown", { deadline: { deadlineAt: NOW } }), up)).toMatchObject({
+      phase: "Error",
+      rule: "deadline-over-late",
+    });
+  });
+
+  it("tells a paused unit from an empty backend", () => {
+    expect(decide(record("Ready"), empty).reason).toBe("BackendEmpty");
+    expect(decide(record("Ready"), { ...empty, workload: "present" }).reason).toBe("Suspended");
+  });
+
+  it("lets a live session outrank emptiness, lag and silence, but nothing terminal", () => {
+    const session = { connected: true };
+    expect(decide(record("Provisioning"), empty, { session }).phase).toBe("Ready");
+    expect(decide(record("Ready"), { ...up, ready: false }, { session }).phase).toBe("Ready");
+    expect(decide(record("Unknown"), { ...up, running: null }, { session }).phase).toBe("Ready");
+    expect(
+      decide(
+        record("Ready"),
+        { ...up, running: null, failureReason: "NodeLost", failureClass: "transient" },
+        { session },
+      ).phase,
+    ).toBe("Ready");
+    expect(decide(record("Ready"), { ...up, failureClass: "terminal" }, { session }).phase).toBe("Error");
+    expect(decide(record("Starting"), { ...up, stale: true }, { session }).phase).toBe("Starting");
+  });
+});
+
+describe("reconciling", () => {
+  it("records the end with the phase, first code first, and keeps the very record when nothing changes", () => {
+    const ended: Observation = {
+      ...up,
+      running: false,
+      ready: false,
+      completed: true,
+      exitCode: 3,
+      finishedAt: 500,
+      failureReason: "ProcessExited",
+      failureClass: "terminal",
+    };
+    const first = reconcileRecord(record("Ready", { instanceId: "a" }), ended, null, NOW);
+    expect(first.record).toMatchObject({
+      phase: "Error",
+      since: NOW,
+      exitCode: 3,
+      finishedAt: 500,
+      instanceId: "a",
+      reason: "ProcessExited",
+    });
+    const second = reconcileRecord(first.record, { ...ended, exitCode: 9 }, null, NOW + 1);
+    expect(second).toMatchObject({ changed: false });
+    expect(second.record).toBe(first.record);
+  });
+
+  it("moves neither since nor the transition time for a new reason alone", () => {
+    const waiting: Observation = { ...up, running: false, ready: false };
+    const first = reconcileRecord(record("Provisioning"), waiting, null, NOW).record;
+    const pulling = { ...waiting, failureReason: "ImagePullFailed", failureClass: "transient" } as const;
+    const second = reconcileRecord(first, pulling, null, NOW + 60_000).record;
+    expect(second).toMatchObject({ phase: "Provisioning", since: 0, reason: "ImagePullFailed" });
+    expect(second.conditions?.[0]?.lastTransitionTime).toBe(first.conditions?.[0]?.lastTransitionTime);
+  });
+
+  it("forgets the result of the run before once the next one is ready, and takes its identity over", () => {
+    const from = record("Starting", { instanceId: "a", expectedInstanceId: "b", exitCode: 1, finishedAt: 5 });
+    const { record: next } = reconcileRecord(from, up, { connected: true, instanceId: "b" }, NOW);
+    expect(next).toMatchObject({
+      phase: "Ready",
+      instanceId: "b",
+      expectedInstanceId: null,
+      exitCode: null,
+      finishedAt: null,
+    });
+  });
+
+  it("publishes an unknown readiness as Unknown", () => {
+    const lost = {
+      ...up,
+      running: null,
+      ready: null,
+      failureReason: "NodeLost",
+      failureClass: "transient",
+    } as const;
+    const { record: next } = reconcileRecord(record("Ready"), lost, null, NOW);
+    expect(next.conditions?.[0]).toMatchObject({ type: "Ready", status: "Unknown", reason: "NodeLost" });
+  });
+});

@@ -1,0 +1,82 @@
+import type { Observation } from "./observation.js";
+import type { PhasePolicy, SandboxRecord, Session } from "./record.js";
+
+/**
+ * Everything that one decision looks at.
+ *
+ * @public
+ */
+export interface PhaseInput {
+  readonly record: SandboxRecord;
+  /** `null`: the look-up failed. */
+  readonly observation: Observation | null;
+  readonly session?: Session | null | undefined;
+  /** The current instant, epoch milliseconds. */
+  readonly now: number;
+  readonly policy?: PhasePolicy | undefined;
+}
+
+/**
+ * Whether the session is alive and of the run that the record expects.
+ *
+ * While `Starting` without an id of its own, the stored id belongs to the previous run: a session with that id counts
+ * only when no end of that run is recorded (an automatic restart needs a fresh supervisor).
+ */
+export function isLiveSession(record: SandboxRecord, session: Session | null | undefined): boolean {
+  if (session?.connected !== true) return false;
+  const id = session.instanceId ?? null;
+  if (id === null) return true;
+  const expected = record.expectedInstanceId ?? null;
+  if (expected !== null) return id === expected;
+  const known = record.instanceId ?? null;
+  if (known === null) return true;
+  if (record.phase !== "Starting") return id === known;
+  return id !== known || typeof record.exitCode !== "number";
+}
+
+/** Whether the observation was made after the record's last write and after the last start was accepted. */
+export function isCurrent(record: SandboxRecord, observation: Observation): boolean {
+  const { observedAt } = observation;
+  if (observedAt === null) return true;
+  return (
+    observedAt >= record.since &&
+    observedAt >= (record.updatedAt ?? observedAt) &&
+    observedAt >= (record.startRequestedAt ?? observedAt)
+  );
+}
+
+/**
+ * Whether the backend provably has nothing that runs or is about to: told to be suspended, nothing executing, and no
+ * bootstrap under way. Unknown counts as "no", on every fact.
+ *
+ * Source: NVIDIA/OpenShell, a Provisioning record over `replicas: 0` and no pod.
+ */
+export function isEmptyBackend(record: SandboxRecord, observation: Observation): boolean {
+  return (
+    observation.suspended === true &&
+    observation.running === false &&
+    observation.bootstrapping === false &&
+    observation.terminating !== true &&
+    !observation.stale &&
+    isCurrent(record, observation)
+  );
+}
+
+/** Whether the stored deadline is over: expiry is a matter of (record, now), not of a timer that ran. */
+export function isDeadlineOver(record: SandboxRecord, now: number): boolean {
+  const at = record.deadline?.deadlineAt;
+  return typeof at === "number" && now >= at;
+}
+
+/**
+ * Whether the gateway itself forbids Ready: admission outstanding or refused, the deadline in an earlier phase, or the
+ * deadline over before readiness came. What is Ready already has met its deadline.
+ */
+export function isReadyForbidden(record: SandboxRecord, now: number): boolean {
+  return (
+    record.admission === "pending" ||
+    record.admission === "rejected" ||
+    (typeof record.deadline?.deadlineAt === "number" && record.deadline.lastPhase === false) ||
+    (record.phase !== "Ready" && isDeadlineOver(record, now))
+  );
+}

@@ -1,0 +1,199 @@
+import { describe, expect, it } from "vitest";
+import { derivePhase } from "../derive-phase.js";
+import type { SandboxRecord } from "../record.js";
+import { observeDockerInspect, observeDockerListEntry } from "./docker.js";
+import { observePodmanInspect, observePodmanListEntry } from "./podman.js";
+
+const FINISHED = "2026-10-20T11:40:02.910283746Z";
+const running: SandboxRecord = { phase: "Ready", desired: "running", since: 0 };
+const starting: SandboxRecord = { phase: "Starting", desired: "running", since: 0 };
+const stopping: SandboxRecord = { phase: "Stopping", desired: "stopped", since: 0 };
+
+function state(more: Record<string, unknown>): { State: Record<string, unknown> } {
+  return {
+    State: { Running: false, StartedAt: "2026-10-20T09:02:08Z", FinishedAt: "0001-01-01T00:00:00Z", ...more },
+  };
+}
+
+function phaseOf(inspect: unknown, record: SandboxRecord): string {
+  const observation = observePodmanInspect({ inspect }, { run: { desired: record.desired } });
+  return derivePhase({ record, observation, now: 0 }).phase;
+}
+
+describe("container states, by the table of both engines", () => {
+  it.each([
+    ["created", state({ Status: "created", StartedAt: "0001-01-01T00:00:00Z" }), "Starting", "Stopping"],
+    ["created, start refused", state({ Status: "created", Error: "port taken" }), "Error", "Stopping"],
+    ["created, code 127", state({ Status: "created", ExitCode: 127 }), "Error", "Stopping"],
+    ["initialized", state({ Status: "initialized" }), "Starting", "Stopping"],
+    ["configured", state({ Status: "configured" }), "Starting", "Stopping"],
+    ["running", state({ Status: "running", Running: true }), "Ready", "Stopping"],
+    [
+      "running, starting",
+      state({ Status: "running", Running: true, Health: { Status: "starting" } }),
+      "Starting",
+      "Stopping",
+    ],
+    [
+      "running, healthy",
+      state({ Status: "running", Running: true, Health: { Status: "healthy" } }),
+      "Ready",
+      "Stopping",
+    ],
+    [
+      "running, reset",
+      state({ Status: "running", Running: true, Health: { Status: "reset" } }),
+      "Ready",
+      "Stopping",
+    ],
+    [
+      "running, old health key",
+      state({ Status: "running", Running: true, Healthcheck: { Status: "unhealthy" } }),
+      "Starting",
+      "Stopping",
+    ],
+    ["paused, Docker", state({ Status: "paused", Running: true, Paused: true }), "Starting", "Stopped"],
+    ["paused, libpod", state({ Status: "paused", Running: false, Paused: true }), "Starting", "Stopped"],
+    ["paused, by flags alone", state({ Running: true, Paused: true }), "Starting", "Stopped"],
+    [
+      "restarting",
+      state({ Status: "restarting", Running: true, Restarting: true, Pid: 0 }),
+      "Starting",
+      "Stopping",
+    ],
+    ["stopping", state({ Status: "stopping" }), "Stopping", "Stopping"],
+    ["stopped", state({ Status: "stopped", ExitCode: 0, FinishedAt: FINISHED }), "Completed", "Stopped"],
+    ["exited 0", state({ Status: "exited", ExitCode: 0, FinishedAt: FINISHED }), "Completed", "Stopped"],
+    [
+      "exited 0, OOM flag",
+      state({ Status: "exited", ExitCode: 0, OOMKilled: true, FinishedAt: FINISHED }),
+      "Completed",
+      "Stopped",
+    ],
+    ["exited 3", state({ Status: "exited", ExitCode: 3, FinishedAt: FINISHED }), "Error", "Stopped"],
+    ["exited 143", state({ Status: "exited", ExitCode: 143, FinishedAt: FINISHED }), "Error", "Stopped"],
+    [
+      "exited 137, OOM",
+      state({ Status: "exited", ExitCode: 137, OOMKilled: true, FinishedAt: FINISHED }),
+      "Error",
+      "Stopped",
+    ],
+    [
+      "exited, never ran",
+      state({ Status: "exited", ExitCode: 128, Error: "no such file", StartedAt: "0001-01-01T00:00:00Z" }),
+      "Error",
+      "Stopped",
+    ],
+    ["removing", state({ Status: "removing" }), "Deleting", "Deleting"],
+    ["dead", state({ Status: "dead", Dead: true, FinishedAt: FINISHED }), "Error", "Stopped"],
+    ["unknown", state({ Status: "unknown" }), "Starting", "Stopping"],
+    ["bad state", state({ Status: "bad state", Dead: true }), "Starting", "Stopping"],
+    ["empty", state({ Status: "" }), "Starting", "Stopping"],
+    ["a word of tomorrow", state({ Status: "hibernating" }), "Starting", "Stopping"],
+    ["no state", {}, "Starting", "Stopping"],
+    ["running in capitals", state({ Status: "RUNNING", Running: true }), "Ready", "Stopping"],
+  ])("%s: Starting becomes %3$s, a stop %4$s", (_name, inspect, started, stopped) => {
+    expect(phaseOf(inspect, starting)).toBe(started);
+    expect(phaseOf(inspect, stopping)).toBe(stopped);
+  });
+
+  it.each([
+    [3, "ProcessExited"],
+    [137, "Killed"],
+    [143, "Killed"],
+    [-1, "Killed"],
+    [255, "ProcessExited"],
+    [3_221_225_786, "ProcessExited"],
+  ])("exit %i is %s, and nothing when we asked for it", (code, cause) => {
+    const inspect = state({ Status: "exited", ExitCode: code, FinishedAt: FINISHED });
+    expect(observeDockerInspect({ inspect })).toMatchObject({ exitCode: code, failureReason: cause });
+    expect(observeDockerInspect({ inspect }, { run: { desired: "stopped" } }).failureReason).toBeNull();
+  });
+
+  it("drops the end of the run before, and holds what the record says", () => {
+    const inspect = state({ Status: "exited", ExitCode: 1, FinishedAt: FINISHED });
+    const finished = Date.parse("2026-10-20T11:40:02.910Z");
+    for (const run of [
+      { previousFinishedAt: finished },
+      { startRequestedAt: finished + 1 },
+      { startRequestedAt: finished + 1, desired: "running" as const },
+    ]) {
+      const observation = observeDockerInspect({ inspect }, { run });
+      expect(observation).toMatchObject({
+        completed: false,
+        exitCode: null,
+        failureReason: null,
+        stale: true,
+      });
+      expect(derivePhase({ record: starting, observation, now: 0 }).phase).toBe("Starting");
+    }
+    expect(observeDockerInspect({ inspect }, { run: { startRequestedAt: finished } }).completed).toBe(true);
+    // A stop that was asked for meanwhile is confirmed by any end.
+    expect(
+      observeDockerInspect({ inspect }, { run: { startRequestedAt: finished + 1, desired: "stopped" } })
+        .completed,
+    ).toBe(true);
+  });
+
+  it("drops what another instance shows, and believes an object that names none", () => {
+    const inspect = {
+      ...state({ Status: "running", Running: true }),
+      Config: { Labels: { "slipway.dev/instance-id": "i-1" } },
+    };
+    expect(observeDockerInspect({ inspect }, { run: { instanceId: "i-2" } }).stale).toBe(true);
+    expect(observeDockerInspect({ inspect }, { run: { instanceId: "i-1" } }).stale).toBe(false);
+    expect(
+      observeDockerInspect(
+        { inspect: state({ Status: "running", Running: true }) },
+        { run: { instanceId: "i-2" } },
+      ).stale,
+    ).toBe(false);
+    expect(
+      observeDockerInspect({ inspect }, { run: { instanceId: "i-2" }, instanceKey: "other" }).stale,
+    ).toBe(false);
+  });
+});
+
+describe("container lists", () => {
+  it("take the inspect answer where there is one, and an inspect not-found for absence", () => {
+    const summary = { State: "exited", Status: "Exited (1)" };
+    const inspect = state({ Status: "running", Running: true });
+    expect(observeDockerListEntry({ summary, inspect }).running).toBe(true);
+    expect(observePodmanListEntry({ summary, inspect }).running).toBe(true);
+    expect(observeDockerListEntry({ summary, inspect: null, error: { status: 404 } }).exists).toBe(false);
+    expect(observePodmanListEntry({ summary, inspect: null, error: { status: 404 } }).exists).toBe(false);
+    expect(observeDockerListEntry({ summary, inspect: null, error: { status: 500 } }).completed).toBe(true);
+  });
+
+  it("do not read the code from the status text, nor health from silence", () => {
+    expect(
+      observeDockerListEntry({ summary: { State: "exited", Status: "Exited (0) 1 hour ago" } }),
+    ).toMatchObject({
+      completed: true,
+      exitCode: null,
+      endedBy: "unknown",
+    });
+    const up = observeDockerListEntry({ summary: { State: "running", Status: "Up 2 minutes (unhealthy)" } });
+    expect(up).toMatchObject({ running: true, ready: null, readiness: "unreadable" });
+    expect(derivePhase({ record: running, observation: up, now: 0 }).phase).toBe("Ready");
+    expect(derivePhase({ record: starting, observation: up, now: 0 }).phase).toBe("Starting");
+    expect(
+      observeDockerListEntry({ summary: { State: "running", Health: { Status: "healthy" } } }).ready,
+    ).toBe(true);
+  });
+
+  it("of libpod carry the code and the end as numbers", () => {
+    const summary = { State: "exited", Exited: true, ExitCode: 7, ExitedAt: 1_792_497_598 };
+    expect(observePodmanListEntry({ summary })).toMatchObject({
+      exitCode: 7,
+      failureReason: "ProcessExited",
+      finishedAt: 1_792_497_598_000,
+    });
+    expect(
+      observePodmanListEntry({ summary: { State: "created", Exited: false, ExitCode: 0 } }),
+    ).toMatchObject({
+      completed: false,
+      exitCode: null,
+    });
+  });
+});

@@ -1,0 +1,93 @@
+import { describe, expect, it } from "vitest";
+import { derivePhase } from "../derive-phase.js";
+import type { SandboxRecord } from "../record.js";
+import { observeOpenShellStatus, type OpenShellStatusInput } from "./openshell.js";
+
+type Json = Record<string, unknown>;
+
+const ready = (status: string, reason: string): Json => ({ type: "Ready", status, reason });
+const see = (
+  conditions: unknown,
+  more: Partial<OpenShellStatusInput> = {},
+): ReturnType<typeof observeOpenShellStatus> => observeOpenShellStatus({ status: { conditions }, ...more });
+
+const record: SandboxRecord = { phase: "Provisioning", desired: "running", since: 0 };
+const phaseOf = (conditions: unknown, more: Partial<OpenShellStatusInput> = {}): string =>
+  derivePhase({ record, observation: see(conditions, more), now: 0 }).phase;
+
+describe("OpenShell's driver status", () => {
+  it.each([
+    "ReconcilerError",
+    "DependenciesNotReady",
+    "SupervisorNotConnected",
+    "Starting",
+    "ContainerStarting",
+    "ContainerCreated",
+    "HealthCheckStarting",
+    "InspectFailed",
+  ])("%s is waiting, in any case", (reason) => {
+    for (const word of [reason, reason.toLowerCase(), reason.toUpperCase()]) {
+      expect(see([ready("False", word)]).failureClass).not.toBe("terminal");
+      expect(phaseOf([ready("False", word)])).toBe("Provisioning");
+    }
+  });
+
+  it.each([
+    "",
+    "ContainerExited",
+    "HealthCheckFailed",
+    "Unschedulable",
+    "TomorrowsReason",
+    "ContainerRestarting",
+  ])("%j fails closed", (reason) => {
+    expect(phaseOf([ready("False", reason)])).toBe("Error");
+  });
+
+  it.each([
+    [[ready("Unknown", "InspectFailed")], "Provisioning"],
+    [[], "Provisioning"],
+    [null, "Provisioning"],
+    [[{ type: "SUSPENDED", status: "TRUE", reason: "PodTerminated" }], "Stopped"],
+    [[{ type: "Stopped", status: "True", reason: "ComputeStopped" }], "Stopped"],
+    [[{ type: "Suspended", status: "False", reason: "PodNotOwned" }], "Error"],
+    [
+      [{ type: "Suspended", status: "False", reason: "NotSuspended" }, ready("True", "DependenciesReady")],
+      "Ready",
+    ],
+    [[ready("False", "SandboxSuspended")], "Provisioning"],
+    [[ready("False", "PodSucceeded")], "Completed"],
+    [[ready("True", "A"), ready("False", "B")], "Provisioning"],
+  ])("%j is %s", (conditions, phase) => {
+    expect(phaseOf(conditions)).toBe(phase);
+  });
+
+  it("lets a provably empty backend beat a Ready that was left behind", () => {
+    const conditions = [ready("True", "DependenciesReady")];
+    expect(phaseOf(conditions, { replicas: 0, podCount: 0, bootstrapping: false })).toBe("Stopped");
+    expect(phaseOf(conditions, { replicas: 0, podCount: 0 })).toBe("Provisioning");
+    expect(phaseOf(conditions, { replicas: 0 })).toBe("Ready");
+    expect(phaseOf(conditions, { replicas: 1, podCount: 0 })).toBe("Ready");
+  });
+
+  it("tells no status from a failed look-up, and both from absence", () => {
+    expect(observeOpenShellStatus({ status: null })).toMatchObject({
+      exists: true,
+      running: null,
+      deleting: null,
+    });
+    expect(observeOpenShellStatus({ status: undefined }).exists).toBeNull();
+    expect(observeOpenShellStatus({ status: null, error: { code: 5 } }).exists).toBe(false);
+    expect(observeOpenShellStatus({ status: {}, error: { code: 14 } }).exists).toBeNull();
+  });
+
+  it("marks the generation before as behind", () => {
+    expect(see([ready("True", "BackendReady")], { previousGeneration: true }).stale).toBe(true);
+  });
+
+  it("reads the deleting flag over everything", () => {
+    const observation = observeOpenShellStatus({
+      status: { deleting: true, conditions: [ready("True", "BackendReady")] },
+    });
+    expect(observation).toMatchObject({ deleting: true, terminating: true });
+  });
+});

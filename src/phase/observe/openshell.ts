@@ -1,0 +1,227 @@
+import { present, type Observation, type ObservationDraft } from "../observation.js";
+import {
+  conditionsOf,
+  findCondition,
+  isTrue,
+  type BackendCondition,
+  type ConditionFinding,
+} from "./backend-conditions.js";
+import { integerOf, member, objectOf, flagOf, textOf } from "./json.js";
+import {
+  dropOtherRun,
+  isForeignInstance,
+  observedAtOf,
+  withoutObject,
+  type ObserveOptions,
+} from "./options.js";
+
+/**
+ * OpenShell's DriverSandboxStatus, with the facts that its protocol lacks where the driver knows them.
+ *
+ * @public
+ */
+export interface OpenShellStatusInput {
+  /** The message as JSON; `null` when the sandbox was reported without a status. */
+  readonly status: unknown;
+  /** Asked-for replicas of the backend object. */
+  readonly replicas?: number | null | undefined;
+  /** Listed pods of the backend object. */
+  readonly podCount?: number | null | undefined;
+  /** Whether a bootstrap is under way. */
+  readonly bootstrapping?: boolean | null | undefined;
+  /** The status is known to be of the generation before the present one. */
+  readonly previousGeneration?: boolean | undefined;
+  readonly error?: unknown;
+}
+
+/** The reasons that OpenShell's gateway takes for waiting, in lower case. Every other one is terminal. */
+const TRANSIENT: ReadonlySet<string> = new Set([
+  "reconcilererror",
+  "dependenciesnotready",
+  "supervisornotconnected",
+  "starting",
+  "containerstarting",
+  "containercreated",
+  "healthcheckstarting",
+  "inspectfailed",
+]);
+
+/** Transient reasons of a workload that executes already. */
+const EXECUTING: ReadonlySet<string> = new Set([
+  "supervisornotconnected",
+  "containerstarting",
+  "healthcheckstarting",
+]);
+
+/** Reasons by which a driver says that the run is over. */
+const ENDED: ReadonlySet<string> = new Set([
+  "containerexited",
+  "containerstopped",
+  "containerruntimerestart",
+  "containerdead",
+  "processexited",
+  "computestopped",
+  "sandboxstopped",
+  "oomkilled",
+  "podfailed",
+  "podsucceeded",
+]);
+
+/** Ready=False reasons that only say that a suspension is on. */
+const SUSPENDING: ReadonlySet<string> = new Set(["sandboxsuspended", "sandboxstopped"]);
+
+/**
+ * The facts in an OpenShell driver's status. Total.
+ *
+ * It fails closed as its protocol does: any reason beside the eight that mean waiting, an empty one included, is
+ * terminal. A true `Ready` beats a `Suspended` that was never taken back, but not a backend that provably has nothing.
+ *
+ * Source: NVIDIA/OpenShell's derivation, and #2933.
+ *
+ * @example
+ * ```ts
+ * import { observeOpenShellStatus } from "slipway/phase";
+ *
+ * const status = { conditions: [{ type: "Ready", status: "False", reason: "Flux" }] };
+ * observeOpenShellStatus({ status }).failureClass; // => "terminal"
+ * ```
+ *
+ * @public
+ */
+export function observeOpenShellStatus(
+  input: OpenShellStatusInput,
+  options: ObserveOptions = {},
+): Observation {
+  const error = member(input, "error");
+  if (error !== undefined && error !== null) return withoutObject(error, options);
+  const rawStatus = member(input, "status");
+  if (rawStatus === undefined) return withoutObject(undefined, options);
+  const draft = present(observedAtOf(options));
+  draft.bootstrapping = flagOf(member(input, "bootstrapping"));
+  const status = objectOf(rawStatus);
+  if (status === null) {
+    draft.deleting = null;
+    draft.workload = "unknown";
+    draft.terminating = null;
+    return draft;
+  }
+  draft.instanceId = textOf(status["main_process_instance_id"]) ?? textOf(status["mainProcessInstanceId"]);
+  draft.conditions = conditionsOf(status["conditions"]);
+  draft.deleting = status["deleting"] === true;
+  draft.workload = "unknown";
+  decide(draft, status["conditions"], input);
+  if (draft.deleting) draft.terminating = true;
+  if (member(input, "previousGeneration") === true || isForeignInstance(options, draft.instanceId))
+    return dropOtherRun(draft);
+  return draft;
+}
+
+function decide(draft: ObservationDraft, conditions: unknown, input: OpenShellStatusInput): void {
+  const readyFinding = findCondition(conditions, "ready", null);
+  const suspended = findCondition(conditions, "suspended", null);
+  const stopped = findCondition(conditions, "stopped", null);
+  if (isTrue(findCondition(conditions, "bootstrapping", null))) draft.bootstrapping = true;
+  const replicas = integerOf(member(input, "replicas"));
+  const pods = integerOf(member(input, "podCount"));
+  const ready = one(readyFinding);
+  draft.backendReason = textOf(ready?.reason);
+  if (pods !== null) draft.workload = pods === 0 ? "absent" : "present";
+  if (replicas === 0 && pods === 0) {
+    empty(draft);
+    return;
+  }
+  if (ready?.status === "true") {
+    executing(draft);
+    return;
+  }
+  if (isTrue(suspended) || isTrue(stopped)) {
+    draft.backendReason = textOf(one(isTrue(suspended) ? suspended : stopped)?.reason) ?? draft.backendReason;
+    draft.bootstrapping ??= false;
+    draft.workload = "absent";
+    empty(draft);
+    return;
+  }
+  if (one(suspended)?.status === "false" && suspending(draft, one(suspended))) return;
+  notReady(draft, readyFinding);
+}
+
+function one(finding: ConditionFinding): BackendCondition | null {
+  return finding === "contradiction" ? null : finding;
+}
+
+function empty(draft: ObservationDraft): void {
+  draft.running = false;
+  draft.ready = false;
+  draft.readiness = "signal";
+  draft.suspended = true;
+}
+
+function executing(draft: ObservationDraft): void {
+  draft.workload = "present";
+  draft.running = true;
+  draft.ready = true;
+  draft.readiness = "signal";
+}
+
+/** Suspension under way or blocked; `false` when the condition only says that none is on. */
+function suspending(draft: ObservationDraft, suspended: BackendCondition | null): boolean {
+  switch (suspended?.word) {
+    case "podterminating":
+    case "podnotterminated":
+      draft.terminating = true;
+      draft.ready = false;
+      draft.readiness = "signal";
+      draft.running = true;
+      draft.backendReason = textOf(suspended.reason);
+      return true;
+    case "podnotowned":
+      draft.running = false;
+      draft.ready = false;
+      draft.readiness = "signal";
+      draft.failureReason = "OwnershipConflict";
+      draft.failureClass = "terminal";
+      draft.backendReason = textOf(suspended.reason);
+      return true;
+    default:
+      return false;
+  }
+}
+
+function notReady(draft: ObservationDraft, finding: ConditionFinding): void {
+  if (finding === "contradiction") {
+    draft.behind = true;
+    return;
+  }
+  if (finding === null) {
+    // A status without Ready is still on its way, not unknown.
+    draft.running = false;
+    return;
+  }
+  if (finding.status !== "false") return;
+  draft.running = EXECUTING.has(finding.word);
+  draft.ready = false;
+  draft.readiness = "signal";
+  if (TRANSIENT.has(finding.word)) {
+    draft.failureReason = finding.word === "reconcilererror" ? "BackendError" : null;
+    draft.failureClass = finding.word === "reconcilererror" ? "transient" : null;
+    return;
+  }
+  if (SUSPENDING.has(finding.word)) return;
+  draft.completed = ENDED.has(finding.word);
+  draft.failureReason =
+    finding.word === "podsucceeded" ? null : (CATALOG.get(finding.word) ?? textOf(finding.reason));
+  draft.failureClass = finding.word === "podsucceeded" ? null : "terminal";
+  if (finding.word === "podsucceeded") draft.endedBy = "guest";
+}
+
+/** Words of other vocabularies that OpenShell's drivers pass through. Its own words stand as they are. */
+const CATALOG: ReadonlyMap<string, string> = new Map([
+  ["", "BackendError"],
+  ["oomkilled", "OutOfMemory"],
+  ["errimagepull", "ImagePullFailed"],
+  ["imagepullbackoff", "ImagePullFailed"],
+  ["invalidimagename", "ImageInvalid"],
+  ["crashloopbackoff", "CrashLoop"],
+  ["sandboxexpired", "Expired"],
+  ["multiplepods", "OwnershipConflict"],
+]);

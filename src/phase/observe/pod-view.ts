@@ -1,0 +1,39 @@
+import { current, findCondition, isTrue, type BackendCondition } from "./backend-conditions.js";
+import { instantOf } from "./instant.js";
+import { at, member, textOf, wordOf, type JsonObject } from "./json.js";
+import { podContainers, type PodContainers } from "./pod-containers.js";
+
+/** Kubernetes rounds its timestamps to seconds. */
+export const KUBERNETES_PRECISION_MS = 1000;
+
+/** What a pod says, read for deciding. */
+export interface PodView {
+  readonly phase: string;
+  /** Pod-level reason as spelled. */
+  readonly reason: string | null;
+  readonly terminating: boolean;
+  readonly deletionAt: number | null;
+  readonly restartPolicy: string;
+  readonly containers: PodContainers;
+  readonly ready: BackendCondition | null;
+  readonly scheduled: BackendCondition | null;
+  readonly disruption: BackendCondition | null;
+}
+
+export function podView(pod: JsonObject): PodView {
+  const status = member(pod, "status");
+  const conditions = member(status, "conditions");
+  const deletion = textOf(at(pod, "metadata", "deletionTimestamp"));
+  const disruption = findCondition(conditions, "disruptiontarget", null);
+  return {
+    phase: wordOf(member(status, "phase")),
+    reason: textOf(member(status, "reason")),
+    terminating: deletion !== null,
+    deletionAt: instantOf(deletion),
+    restartPolicy: wordOf(at(pod, "spec", "restartPolicy")),
+    containers: podContainers(pod),
+    ready: current(findCondition(conditions, "ready", null)),
+    scheduled: current(findCondition(conditions, "podscheduled", null)),
+    disruption: isTrue(disruption) ? current(disruption) : null,
+  };
+}

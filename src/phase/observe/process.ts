@@ -1,0 +1,54 @@
+import type { Observation } from "../observation.js";
+import { member } from "./json.js";
+import {
+  deadProcess,
+  fenced,
+  fromStateFolder,
+  hostProcess,
+  runningGuest,
+  unreadableGuest,
+} from "./host-process.js";
+import { withoutObject, type ObserveOptions } from "./options.js";
+
+/**
+ * A plain process and the marks in its state folder.
+ *
+ * @public
+ */
+export interface ProcessInput {
+  /** `{ pid, alive, exitCode, signal }`; `null` when the driver knows of none, for instance after its own restart. */
+  readonly process: unknown;
+  /** `{ exists, mainProcessExitedMarker }`, and `bootstrapping` while the driver prepares the folder before a launch. */
+  readonly stateDir?: unknown;
+  /** For people: never read. */
+  readonly consoleTail?: unknown;
+  readonly error?: unknown;
+}
+
+/**
+ * The facts in a process that a driver launched. Total.
+ *
+ * The launcher's exit code is not the main process's, so `exitCode` stays unknown. No process over a state folder
+ * without an end mark is a sandbox at rest: it can be started again from there.
+ *
+ * @example
+ * ```ts
+ * import { observeProcess } from "slipway/phase";
+ *
+ * observeProcess({ process: { alive: false, exitCode: null, signal: 9 } }).failureReason; // => "Killed"
+ * observeProcess({ process: null, stateDir: { exists: true } }).suspended; // => true
+ * ```
+ *
+ * @public
+ */
+export function observeProcess(input: ProcessInput, options: ObserveOptions = {}): Observation {
+  const raw = member(input, "process");
+  const process = hostProcess(raw);
+  if (process === null) {
+    const folder = fromStateFolder(member(input, "stateDir"), options);
+    return folder ?? withoutObject(member(input, "error"), options);
+  }
+  if (process.alive === null) return fenced(unreadableGuest(null, options), raw, options);
+  const draft = process.alive ? runningGuest("running", options) : deadProcess(process, options);
+  return fenced(draft, raw, options);
+}

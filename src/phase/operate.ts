@@ -1,0 +1,199 @@
+import { acceptOperation } from "./accept-operation.js";
+import { allowedOperations } from "./allowed-operations.js";
+import type { GateDecision, Operation, OperationRoute } from "./gate-rules.js";
+import type { KeyedLock } from "./keyed-lock.js";
+import type { Observation } from "./observation.js";
+import type { StoredRecord } from "./ports.js";
+import type { ResolvedReconcilerOptions } from "./reconciler-options.js";
+import type { SandboxRecord } from "./record.js";
+import { resolveFailedOperation } from "./resolve-failed-operation.js";
+
+/**
+ * A driver call, as an operation makes it.
+ *
+ * @public
+ */
+export interface OperationCall {
+  readonly id: string;
+  readonly route: OperationRoute;
+  /** As written before the call. */
+  readonly record: SandboxRecord;
+  /** Aborts when a later operation takes over or the reconciler closes. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * How an operation is to be carried out.
+ *
+ * @public
+ */
+export interface OperateOptions {
+  /** Default `user`. */
+  readonly by?: "user" | "automatic" | undefined;
+  /** Identity for the run that a start opens. */
+  readonly instanceId?: string | undefined;
+  readonly call: (call: OperationCall) => Promise<unknown>;
+}
+
+/**
+ * How an operation ended.
+ *
+ * - `done`: the driver call succeeded; what it led to shows in the next look. `noop`: there was nothing to do.
+ * - `overtaken`: a later operation, or any newer write, decides instead.
+ * - `failed`: the driver call threw; `record` is what was made of it.
+ *
+ * @public
+ */
+export interface OperationOutcome {
+  readonly outcome: "done" | "noop" | "refused" | "overtaken" | "failed" | "conflict" | "no-record";
+  readonly gate: GateDecision | null;
+  readonly record: SandboxRecord | null;
+  readonly error: unknown;
+}
+
+/**
+ * The operation of a sandbox that has the driver, or waits for it.
+ *
+ * @internal
+ */
+export interface RunningOperation {
+  readonly operation: Operation;
+  readonly controller: AbortController;
+  readonly outcome: Promise<OperationOutcome>;
+}
+
+/** @internal */
+export interface OperationHost {
+  readonly options: ResolvedReconcilerOptions;
+  readonly locks: KeyedLock;
+  readonly running: Map<string, RunningOperation>;
+  readonly observe: (stored: StoredRecord) => Promise<Observation | null>;
+}
+
+/** How often an intent is decided again after somebody else wrote. */
+const ACCEPT_TRIES = 3;
+
+interface Accepted {
+  readonly gate: GateDecision & { readonly allowed: true };
+  readonly previous: SandboxRecord;
+  readonly stored: StoredRecord;
+}
+
+/** @internal */
+export async function runOperation(
+  host: OperationHost,
+  id: string,
+  operation: Operation,
+  options: OperateOptions,
+): Promise<OperationOutcome> {
+  const accepted = await accept(host, id, operation, options);
+  if ("outcome" in accepted) return accepted;
+  const { gate } = accepted;
+  if (gate.route === "noop") return ended("noop", gate, accepted.stored.record);
+  const before = host.running.get(id);
+  if (before?.operation === operation && gate.route === "retry") return before.outcome;
+  before?.controller.abort();
+  const controller = new AbortController();
+  const outcome = host.locks.run(id, () => carryOut(host, accepted, operation, options, controller.signal));
+  const running: RunningOperation = { operation, controller, outcome };
+  host.running.set(id, running);
+  try {
+    return await outcome;
+  } finally {
+    if (host.running.get(id) === running) host.running.delete(id);
+  }
+}
+
+/** Gate and durable intent, decided again on a conflict: the later writer sees what the earlier one wrote. */
+async function accept(
+  host: OperationHost,
+  id: string,
+  operation: Operation,
+  { by = "user", instanceId }: OperateOptions,
+): Promise<Accepted | OperationOutcome> {
+  const { store, clock, policy, backendMatches } = host.options;
+  for (let tries = 0; tries < ACCEPT_TRIES; tries += 1) {
+    const stored = await store.get(id);
+    if (stored === null) return ended("no-record", null, null);
+    const observation = operation === "stop" ? null : await host.observe(stored);
+    const now = clock.now();
+    const { record } = stored;
+    const gate = allowedOperations({
+      record,
+      observation,
+      backendMatches: backendMatches(id, record),
+      by,
+      now,
+      policy,
+    })[operation];
+    if (!gate.allowed) return ended("refused", gate, record);
+    const next = acceptOperation(record, operation, gate, { now, instanceId });
+    if (!next.changed) return { gate, previous: record, stored };
+    const written = await store.compareAndSwap(id, stored.version, next.record);
+    if (written !== null) return { gate, previous: record, stored: written };
+  }
+  return ended("conflict", null, null);
+}
+
+async function carryOut(
+  host: OperationHost,
+  { gate, previous, stored }: Accepted,
+  operation: Operation,
+  { call }: OperateOptions,
+  signal: AbortSignal,
+): Promise<OperationOutcome> {
+  const { store } = host.options;
+  const { id } = stored;
+  const present = await store.get(id);
+  if (present === null || !isStillWanted(present.record, stored.record))
+    return ended("overtaken", gate, present?.record ?? null);
+  if (signal.aborted) return ended("overtaken", gate, present.record);
+  try {
+    await call({ id, route: gate.route, record: present.record, signal });
+    return ended("done", gate, present.record);
+  } catch (error) {
+    return await recover(host, present, previous, operation, gate, error);
+  }
+}
+
+/** The intent that this operation wrote still stands; readiness and diagnostics may have been written since. */
+function isStillWanted(present: SandboxRecord, accepted: SandboxRecord): boolean {
+  return (
+    present.desired === accepted.desired &&
+    (present.startRequestedAt ?? null) === (accepted.startRequestedAt ?? null) &&
+    (present.phase === accepted.phase || present.phase === "Ready" || present.phase === "Stopped")
+  );
+}
+
+async function recover(
+  host: OperationHost,
+  present: StoredRecord,
+  previous: SandboxRecord,
+  operation: Operation,
+  gate: GateDecision,
+  error: unknown,
+): Promise<OperationOutcome> {
+  const { store, clock, policy } = host.options;
+  const observation = await host.observe(present);
+  const resolved = resolveFailedOperation(
+    present.record,
+    previous,
+    operation,
+    observation,
+    clock.now(),
+    policy,
+  );
+  if (!resolved.changed) return { outcome: "failed", gate, record: resolved.record, error };
+  const written = await store.compareAndSwap(present.id, present.version, resolved.record);
+  return written === null
+    ? { outcome: "overtaken", gate, record: null, error }
+    : { outcome: "failed", gate, record: written.record, error };
+}
+
+function ended(
+  outcome: OperationOutcome["outcome"],
+  gate: GateDecision | null,
+  record: SandboxRecord | null,
+): OperationOutcome {
+  return { outcome, gate, record, error: null };
+}

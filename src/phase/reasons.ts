@@ -1,0 +1,76 @@
+/** Deadline expiry, by the deadline's phase (OpenShell's provisioning deadline). */
+export const PROVISIONING_TIMED_OUT = "ProvisioningTimedOut";
+export const IMAGE_PREPARATION_TIMED_OUT = "ImagePreparationTimedOut";
+
+export const ISOLATION_BACKEND_MISMATCH = "IsolationBackendMismatch";
+export const COMPUTE_RESOURCE_MISSING = "ComputeResourceMissing";
+export const BACKEND_RESOURCE_MISSING = "BackendResourceMissing";
+export const MAIN_PROCESS_FAILED = "MainProcessFailed";
+export const MAIN_PROCESS_COMPLETED = "MainProcessCompleted";
+
+/** An expired attempt: kept for its owner to read, and blocked until its cleanup is done. */
+export const timeoutReasons: ReadonlySet<string> = new Set([
+  PROVISIONING_TIMED_OUT,
+  IMAGE_PREPARATION_TIMED_OUT,
+]);
+
+/**
+ * Failures that mean the run is over and its workspace is kept, so that start may open a new run: the state on disk is
+ * intact whoever ended the process. Reasons that only a driver's own word stands for are not among them.
+ */
+export const restartableReasons: ReadonlySet<string> = new Set([
+  MAIN_PROCESS_FAILED,
+  "ProcessExited",
+  "Killed",
+  "OutOfMemory",
+  "Evicted",
+  "Preempted",
+  "NodeShutdown",
+  "AdmissionRejected",
+  "DeadlineExceeded",
+  "VmmExited",
+  "VmmInternalError",
+  "VmmStartFailed",
+  "GuestPanicked",
+  "WatchdogFired",
+  "ContainerStartFailed",
+  "InitFailed",
+]);
+
+/** What a driver said of an exit before the supervisor's report came: the report replaces it. */
+export const provisionalExitReasons: ReadonlySet<string> = new Set([
+  "ContainerExited",
+  "ContainerStopped",
+  "ContainerRuntimeRestart",
+  "ProcessExited",
+  "Killed",
+  "OutOfMemory",
+  "OOMKilled",
+  "VmmExited",
+]);
+
+/** Errors that somebody still has to read or act on: a missing compute object does not make them orphans. */
+const keptErrors: ReadonlySet<string> = new Set([
+  MAIN_PROCESS_FAILED,
+  PROVISIONING_TIMED_OUT,
+  IMAGE_PREPARATION_TIMED_OUT,
+  ISOLATION_BACKEND_MISMATCH,
+  COMPUTE_RESOURCE_MISSING,
+  BACKEND_RESOURCE_MISSING,
+]);
+
+/** Whether an Error record tells of infrastructure only, so that nothing is lost with it when the backend has nothing. */
+export function isInfrastructureError(
+  reason: string | null | undefined,
+  exitCode: number | null | undefined,
+): boolean {
+  return typeof exitCode !== "number" && !(typeof reason === "string" && keptErrors.has(reason));
+}
+
+/** A word that may stand as a condition's reason: Pascal case, so that a raw `exited` or `Not started` does not leak. */
+const PUBLISHABLE = /^[A-Z][A-Za-z0-9]*[a-z][A-Za-z0-9]*$/;
+
+/** The backend's word where it may be published, else the fallback. */
+export function publishable(word: string | null, fallback: string): string {
+  return word !== null && PUBLISHABLE.test(word) ? word : fallback;
+}

@@ -1,0 +1,242 @@
+import { applyBackendMismatch } from "./accept-operation.js";
+import type { PhaseDecision } from "./derive-phase.js";
+import type { Operation } from "./gate-rules.js";
+import { KeyedLock, Limiter } from "./keyed-lock.js";
+import { absent, type Observation } from "./observation.js";
+import {
+  runOperation,
+  type OperateOptions,
+  type OperationOutcome,
+  type RunningOperation,
+} from "./operate.js";
+import {
+  resolveOptions,
+  type ReconcilerOptions,
+  type ResolvedReconcilerOptions,
+} from "./reconciler-options.js";
+import { ReconcileLoop } from "./reconcile-loop.js";
+import { reconcileRecord } from "./reconcile-record.js";
+import { expectedRun, type SandboxRecord } from "./record.js";
+import type { Page, ObservedSandbox, StoredRecord } from "./ports.js";
+import type { ReconcileOutcome, SweepReport } from "./reconcile-outcome.js";
+
+const NOT_LISTED: Observation = Object.freeze(absent(null));
+
+/** Whether a record may be removed when its backend has nothing. */
+type Pruning = "never" | "after-grace" | "at-once";
+
+/**
+ * Keeps records true to their backend: looks, decides by {@link reconcileRecord}, and writes by compare-and-swap.
+ *
+ * A sweep lists the backend and touches only what would change, and that it looks at once more by itself: a list entry
+ * is older than a direct look. A record is removed only after a complete list, a direct not-found and the grace
+ * period. Driver operations run one at a time per sandbox; a conflict is never retried blindly. Nothing here creates a
+ * record.
+ *
+ * @example
+ * ```ts
+ * import { systemClock } from "slipway";
+ * import { Reconciler, type ObservationSource } from "slipway/phase";
+ * import { MemoryRecordStore } from "slipway/testing";
+ *
+ * declare const source: ObservationSource;
+ * const reconciler = new Reconciler({ store: new MemoryRecordStore(), source, clock: systemClock });
+ * await reconciler.sweep();
+ * ```
+ *
+ * @public
+ */
+export class Reconciler {
+  readonly #options: ResolvedReconcilerOptions;
+  readonly #looks = new KeyedLock();
+  readonly #operations = new KeyedLock();
+  readonly #running = new Map<string, RunningOperation>();
+  readonly #limiter: Limiter;
+  readonly #closing = new AbortController();
+  #loop: ReconcileLoop | null = null;
+
+  /**
+   * @throws {@link SlipwayError} `INVALID_OPTION` when a number is out of range.
+   */
+  constructor(options: ReconcilerOptions) {
+    this.#options = resolveOptions(options);
+    this.#limiter = new Limiter(this.#options.concurrency);
+  }
+
+  /** Looks at one sandbox now. Never removes a record that was not being deleted. */
+  reconcile(id: string): Promise<ReconcileOutcome> {
+    return this.#look(id, "never");
+  }
+
+  /**
+   * Takes the backend's word that a sandbox is gone: confirms it by a direct look and removes what that leaves to be
+   * removed, without the grace period. What was promised to be kept becomes an error, and a result stays.
+   */
+  deleted(id: string): Promise<ReconcileOutcome> {
+    return this.#look(id, "at-once");
+  }
+
+  /** Lists the backend once and brings every record up to date. Never throws for a backend that does not answer. */
+  async sweep(): Promise<SweepReport> {
+    let listed: ReadonlyMap<string, Observation>;
+    try {
+      listed = await this.#list();
+    } catch (error) {
+      return { seen: 0, outcomes: [], complete: false, error };
+    }
+    const changes: Promise<ReconcileOutcome>[] = [];
+    let seen = 0;
+    let cursor: string | null = null;
+    do {
+      const page: Page<StoredRecord> = await this.#options.store.list(cursor);
+      for (const stored of page.items) {
+        seen += 1;
+        if (this.#isSettled(stored, listed.get(stored.id))) continue;
+        changes.push(this.#lookAside(stored.id));
+      }
+      cursor = page.cursor;
+    } while (cursor !== null);
+    const outcomes = (await Promise.all(changes)).filter(({ outcome }) => outcome !== "unchanged");
+    return { seen, outcomes, complete: true, error: null };
+  }
+
+  /**
+   * Carries an operation out: gate, durable intent by compare-and-swap, driver call, and on failure a look and
+   * {@link resolveFailedOperation}. A different operation aborts the signal of the one that runs, waits for its end
+   * and takes over; the same one joins it. An operation that was overtaken makes no driver call.
+   *
+   * @param call - The driver call. It gets the route, the record as written and a signal.
+   */
+  operate(id: string, operation: Operation, options: OperateOptions): Promise<OperationOutcome> {
+    return runOperation(
+      {
+        options: this.#options,
+        locks: this.#operations,
+        running: this.#running,
+        observe: (stored) => this.#observe(stored),
+      },
+      id,
+      operation,
+      options,
+    );
+  }
+
+  /** Starts watching and sweeping, until {@link Reconciler.close}. */
+  start(): void {
+    this.#loop ??= new ReconcileLoop(this.#options, this, this.#limiter, this.#closing.signal);
+  }
+
+  /** Stops watching and sweeping and waits for what is under way. Running driver calls are aborted. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    for (const running of this.#running.values()) running.controller.abort();
+    await this.#loop?.done;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #list(): Promise<ReadonlyMap<string, Observation>> {
+    const listed = new Map<string, Observation>();
+    let cursor: string | null = null;
+    do {
+      const page: Page<ObservedSandbox> = await this.#options.source.list(cursor, this.#closing.signal);
+      for (const { id, observation } of page.items) listed.set(id, observation);
+      cursor = page.cursor;
+    } while (cursor !== null);
+    return listed;
+  }
+
+  /**
+   * The fast path of a sweep: no promise and no new record where the list agrees with the record. What is not listed
+   * counts as absent here, and is looked at by itself before anything is made of that.
+   */
+  #isSettled({ id, record }: StoredRecord, listed: Observation | undefined): boolean {
+    const observation = listed ?? NOT_LISTED;
+    if (this.#isMismatch(id, record, observation)) return false;
+    const { session, clock, policy } = this.#options;
+    const { changed, decision } = reconcileRecord(record, observation, session(id), clock.now(), policy);
+    return !changed && decision.phase !== "Deleted" && !decision.effects.includes("prune-candidate");
+  }
+
+  /** A look that never rejects: one record that cannot be written must not end the sweep of the others. */
+  #lookAside(id: string): Promise<ReconcileOutcome> {
+    return this.#limiter
+      .run(() => this.#look(id, "after-grace"))
+      .catch((error: unknown) => {
+        const outcome: ReconcileOutcome = { id, outcome: "failed", record: null, decision: null, error };
+        this.#options.report(outcome);
+        return outcome;
+      });
+  }
+
+  #look(id: string, pruning: Pruning): Promise<ReconcileOutcome> {
+    return this.#looks.run(id, async () => {
+      const outcome = await this.#decide(id, pruning);
+      if (outcome.outcome !== "unchanged") this.#options.report(outcome);
+      return outcome;
+    });
+  }
+
+  async #decide(id: string, pruning: Pruning): Promise<ReconcileOutcome> {
+    const { store, session, clock, policy } = this.#options;
+    const stored = await store.get(id);
+    if (stored === null) return { id, outcome: "no-record", record: null, decision: null };
+    const observation = await this.#observe(stored);
+    const now = clock.now();
+    if (this.#isMismatch(id, stored.record, observation)) {
+      const mismatch = applyBackendMismatch(stored.record, now);
+      if (mismatch.changed) return this.#write(stored, mismatch.record, null, "mismatch");
+    }
+    const { record, changed, decision } = reconcileRecord(
+      stored.record,
+      observation,
+      session(id),
+      now,
+      policy,
+    );
+    if (decision.phase === "Deleted" || this.#mayPrune(stored.record, decision, pruning, now)) {
+      const removed = await store.delete(id, stored.version);
+      return { id, outcome: removed ? "removed" : "conflict", record: null, decision };
+    }
+    if (!changed) return { id, outcome: "unchanged", record, decision };
+    return this.#write(stored, record, decision, "written");
+  }
+
+  async #write(
+    { id, version }: StoredRecord,
+    record: SandboxRecord,
+    decision: PhaseDecision | null,
+    outcome: "written" | "mismatch",
+  ): Promise<ReconcileOutcome> {
+    const written = await this.#options.store.compareAndSwap(id, version, record);
+    return written === null
+      ? { id, outcome: "conflict", record: null, decision }
+      : { id, outcome, record: written.record, decision };
+  }
+
+  /** A start that cannot succeed, and nothing runs: a sandbox that does run is not stopped for a changed selection. */
+  #isMismatch(id: string, record: SandboxRecord, observation: Observation | null): boolean {
+    return (
+      record.phase === "Starting" &&
+      observation?.running !== true &&
+      this.#options.backendMatches(id, record) === false
+    );
+  }
+
+  #mayPrune(record: SandboxRecord, { effects }: PhaseDecision, pruning: Pruning, now: number): boolean {
+    if (pruning === "never" || !effects.includes("prune-candidate")) return false;
+    return pruning === "at-once" || now - record.since >= this.#options.graceMs;
+  }
+
+  /** An answer for another sandbox is an error, not an observation. */
+  async #observe({ id, record }: StoredRecord): Promise<Observation | null> {
+    try {
+      const seen = await this.#options.source.get(id, expectedRun(record), this.#closing.signal);
+      return seen?.id === id ? seen.observation : null;
+    } catch {
+      return null;
+    }
+  }
+}

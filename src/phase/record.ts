@@ -1,0 +1,123 @@
+import type { Condition } from "../conditions/index.js";
+import type { Phase } from "./phase.js";
+
+/**
+ * What the caller last asked for and was granted.
+ *
+ * @public
+ */
+export type DesiredState = "running" | "stopped" | "deleted";
+
+/**
+ * What the phase rules and the gates read of an attempt's deadline. A reading of a phased deadline fits.
+ *
+ * @public
+ */
+export interface DeadlineFacts {
+  /** The instant at which the attempt is over, epoch milliseconds. `null`: unlimited or settled. */
+  readonly deadlineAt: number | null;
+  /** The deadline's phase. For messages only. */
+  readonly phase?: string | undefined;
+  /** Whether the deadline is in its last phase. `false` forbids Ready; absent makes no claim. */
+  readonly lastPhase?: boolean | undefined;
+  /** The reason to publish on expiry. Default: `ProvisioningTimedOut` in the last phase, else `ImagePreparationTimedOut`. */
+  readonly timeoutReason?: string | undefined;
+  /** Whether the cleanup of an expired attempt is still owed. It blocks the next start. */
+  readonly cleanupPending?: boolean | undefined;
+}
+
+/**
+ * What the gateway keeps about a sandbox. Plain JSON; instants are epoch milliseconds.
+ *
+ * @public
+ */
+export interface SandboxRecord {
+  readonly phase: Phase;
+  readonly desired: DesiredState;
+  /** When the phase was entered. */
+  readonly since: number;
+  /** When the record was last written. An observation that is older proves nothing about an empty backend. */
+  readonly updatedAt?: number | null | undefined;
+  /** Identity of the run that was last confirmed by its supervisor. While `Starting` it is the previous run's. */
+  readonly instanceId?: string | null | undefined;
+  /** Identity given to the start that is under way, when the gateway gives one. */
+  readonly expectedInstanceId?: string | null | undefined;
+  /** When the start that is under way, or the last one, was accepted. */
+  readonly startRequestedAt?: number | null | undefined;
+  /** When the run before the current start ended: evidence up to then is history. */
+  readonly previousFinishedAt?: number | null | undefined;
+  /** Exit code of the main process, once the run is over. */
+  readonly exitCode?: number | null | undefined;
+  /** When the run ended. */
+  readonly finishedAt?: number | null | undefined;
+  /** Why the sandbox is in this phase: a word of the reason catalog. */
+  readonly reason?: string | null | undefined;
+  readonly message?: string | null | undefined;
+  /** What the admitter says of the configuration. `pending` and `rejected` forbid Ready. */
+  readonly admission?: "pending" | "accepted" | "rejected" | undefined;
+  readonly deadline?: DeadlineFacts | null | undefined;
+  readonly conditions?: readonly Condition[] | undefined;
+  /** Generation of the sandbox's specification. */
+  readonly generation?: number | null | undefined;
+}
+
+/**
+ * The supervisor's connection to the gateway.
+ *
+ * @public
+ */
+export interface Session {
+  readonly connected: boolean;
+  /** The run that the supervisor speaks for. `null`: it does not say. */
+  readonly instanceId?: string | null | undefined;
+}
+
+/**
+ * What a gateway decides once for its drivers.
+ *
+ * @public
+ */
+export interface PhasePolicy {
+  /** Ready needs a live session of this instance. Default `false`. */
+  readonly requireSession?: boolean | undefined;
+  /** The driver removes the compute object when it stops a sandbox, so that absence confirms a stop. Default `false`. */
+  readonly removesComputeOnStop?: boolean | undefined;
+  /** Reasons of a result from which an automatic start is welcome. Default: none. */
+  readonly recoverable?: readonly string[] | undefined;
+}
+
+/**
+ * The run that evidence has to be about. Observers drop what belongs to another one.
+ *
+ * @public
+ */
+export interface ExpectedRun {
+  readonly instanceId?: string | null | undefined;
+  readonly previousFinishedAt?: number | null | undefined;
+  readonly startRequestedAt?: number | null | undefined;
+  readonly desired?: DesiredState | undefined;
+}
+
+/**
+ * The run that a record expects, for an observer's options.
+ *
+ * @example
+ * ```ts
+ * import { expectedRun, observeDockerInspect } from "slipway/phase";
+ *
+ * const record = { phase: "Starting", desired: "running", since: 0, startRequestedAt: 1_800_000_000_000 } as const;
+ * const inspect = { State: { Status: "exited", ExitCode: 1, FinishedAt: "2026-10-20T11:40:02Z" } };
+ * observeDockerInspect({ inspect }, { run: expectedRun(record) }).stale; // => true
+ * ```
+ *
+ * @public
+ */
+export function expectedRun(record: SandboxRecord): ExpectedRun {
+  return {
+    instanceId:
+      record.expectedInstanceId ?? (record.phase === "Starting" ? null : (record.instanceId ?? null)),
+    previousFinishedAt: record.previousFinishedAt ?? null,
+    startRequestedAt: record.startRequestedAt ?? null,
+    desired: record.desired,
+  };
+}

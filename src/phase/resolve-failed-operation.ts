@@ -1,0 +1,134 @@
+import type { Operation } from "./gate-rules.js";
+import type { Observation } from "./observation.js";
+import { reconcileRecord } from "./reconcile-record.js";
+import type { PhasePolicy, SandboxRecord } from "./record.js";
+import { enter, unchanged, type Transition } from "./transition.js";
+
+/**
+ * What a failed driver call makes of the record that was written before it: look first, then decide.
+ *
+ * A driver's error does not say whether the call took effect. Stop and start keep the transition when the look-up is
+ * inconclusive, because repeating them is harmless; delete restores what was before. A start that was refused over
+ * the previous run's exited container restores `Stopped` instead of making an error of it. Write the result by
+ * compare-and-swap on the version of `record`: a newer write wins.
+ *
+ * @param record - As written when the operation was accepted.
+ * @param previous - As it was before.
+ * @param observation - A look made after the failure; `null` when that failed too.
+ * @param now - Epoch milliseconds. Default: the record's `since`.
+ *
+ * @example
+ * ```ts
+ * import { resolveFailedOperation } from "slipway/phase";
+ *
+ * const previous = { phase: "Ready", desired: "running", since: 0 } as const;
+ * const record = { phase: "Deleting", desired: "deleted", since: 5 } as const;
+ * resolveFailedOperation(record, previous, "delete", null, 9).record.phase; // => "Ready"
+ * ```
+ *
+ * @public
+ */
+export function resolveFailedOperation(
+  record: SandboxRecord,
+  previous: SandboxRecord,
+  operation: Operation,
+  observation: Observation | null,
+  now: number = record.since,
+  policy?: PhasePolicy,
+): Transition {
+  const seen = observation === null || observation.exists === null ? null : observation;
+  switch (operation) {
+    case "start":
+      return seen === null ? unchanged(record) : failedStart(record, previous, seen, now, policy);
+    case "stop":
+      return seen === null ? unchanged(record) : failedStop(record, previous, seen, now, policy);
+    case "delete":
+      return failedDelete(record, previous, seen, now, policy);
+  }
+}
+
+function failedStart(
+  record: SandboxRecord,
+  previous: SandboxRecord,
+  seen: Observation,
+  now: number,
+  policy: PhasePolicy | undefined,
+): Transition {
+  if (record.phase !== "Starting" && record.phase !== "Provisioning") return unchanged(record);
+  if (isAtRest(seen)) return restore(record, previous, now);
+  return applied(record, seen, now, policy);
+}
+
+/** The previous run's end, or a backend still told to be suspended: the start did not happen. */
+function isAtRest(seen: Observation): boolean {
+  return (
+    seen.exists === true &&
+    seen.deleting !== true &&
+    seen.running === false &&
+    (seen.suspended === true || seen.completed === true)
+  );
+}
+
+function failedStop(
+  record: SandboxRecord,
+  previous: SandboxRecord,
+  seen: Observation,
+  now: number,
+  policy: PhasePolicy | undefined,
+): Transition {
+  if (record.phase !== "Stopping") return unchanged(record);
+  const refused =
+    seen.exists === true &&
+    seen.deleting !== true &&
+    seen.running === true &&
+    seen.terminating === false &&
+    !seen.stale;
+  return refused ? restore(record, previous, now) : applied(record, seen, now, policy);
+}
+
+function failedDelete(
+  record: SandboxRecord,
+  previous: SandboxRecord,
+  seen: Observation | null,
+  now: number,
+  policy: PhasePolicy | undefined,
+): Transition {
+  if (record.phase !== "Deleting") return unchanged(record);
+  if (seen === null) return restore(record, previous, now);
+  if (seen.exists === true && seen.deleting !== true) {
+    const restored = restore(record, previous, now).record;
+    return { record: applied(restored, seen, now, policy).record, changed: true, refused: null };
+  }
+  return applied(record, seen, now, policy);
+}
+
+function applied(
+  record: SandboxRecord,
+  seen: Observation,
+  now: number,
+  policy: PhasePolicy | undefined,
+): Transition {
+  const { record: next, changed } = reconcileRecord(record, seen, null, now, policy);
+  return { record: next, changed, refused: null };
+}
+
+/** What was before, as a new write: phase and intent go back, the moment does not. */
+function restore(record: SandboxRecord, previous: SandboxRecord, now: number): Transition {
+  const back = enter(
+    previous,
+    previous.phase,
+    previous.reason ?? previous.phase,
+    previous.message ?? "",
+    now,
+  );
+  return {
+    record: {
+      ...back,
+      since: now,
+      conditions: back.conditions,
+      deadline: record.deadline ?? previous.deadline ?? null,
+    },
+    changed: true,
+    refused: null,
+  };
+}

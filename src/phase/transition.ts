@@ -1,0 +1,49 @@
+import { setCondition } from "../conditions/index.js";
+import type { Phase } from "./phase.js";
+import type { SandboxRecord } from "./record.js";
+
+/**
+ * What an event did to a record.
+ *
+ * @public
+ */
+export interface Transition {
+  /** The very same object as before when nothing changed. */
+  readonly record: SandboxRecord;
+  readonly changed: boolean;
+  /** Why the event was not applied; `null` when it was, or when it says what the record says already. */
+  readonly refused: string | null;
+}
+
+/**
+ * A transition that leaves the record alone.
+ *
+ * @internal
+ */
+export function unchanged(record: SandboxRecord, refused: string | null = null): Transition {
+  return { record, changed: false, refused };
+}
+
+/**
+ * The record in a phase, with its Ready condition stated and `since` moved only when the phase does.
+ *
+ * @internal
+ */
+export function enter(
+  record: SandboxRecord,
+  phase: Phase,
+  reason: string,
+  message: string,
+  now: number,
+): SandboxRecord {
+  const status = phase === "Ready" ? "True" : phase === "Unknown" ? "Unknown" : "False";
+  return {
+    ...record,
+    phase,
+    since: phase === record.phase ? record.since : now,
+    updatedAt: now,
+    reason,
+    message,
+    conditions: setCondition(record.conditions ?? [], { type: "Ready", status, reason, message }, now),
+  };
+}

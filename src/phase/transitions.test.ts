@@ -1,0 +1,307 @@
+import { describe, expect, it } from "vitest";
+import { isSlipwayError } from "../errors.js";
+import { acceptOperation, applyBackendMismatch } from "./accept-operation.js";
+import { allowedOperations } from "./allowed-operations.js";
+import { applyExitReport } from "./apply-exit-report.js";
+import { applySession } from "./apply-session.js";
+import { absent, present, type Observation } from "./observation.js";
+import type { SandboxRecord } from "./record.js";
+import { applyRecovery, planRecovery } from "./recovery.js";
+import { resolveFailedOperation } from "./resolve-failed-operation.js";
+
+const record = (phase: SandboxRecord["phase"], more: Partial<SandboxRecord> = {}): SandboxRecord => ({
+  phase,
+  desired:
+    phase === "Stopping" || phase === "Stopped" ? "stopped" : phase === "Deleting" ? "deleted" : "running",
+  since: 0,
+  ...more,
+});
+
+const seen = (more: Partial<Observation>): Observation => ({ ...present(null), ...more });
+
+describe("sessions", () => {
+  it("do not pass a deadline, an admission or a deadline's earlier phase", () => {
+    const session = { connected: true, instanceId: "i-1" };
+    expect(
+      applySession(record("Starting", { deadline: { deadlineAt: 10, lastPhase: true } }), session, 10)
+        .refused,
+    ).toBe("expired");
+    expect(
+      applySession(record("Starting", { deadline: { deadlineAt: 10, lastPhase: true } }), session, 9).record
+        .phase,
+    ).toBe("Ready");
+    expect(
+      applySession(record("Starting", { deadline: { deadlineAt: 10, lastPhase: false } }), session, 9)
+        .refused,
+    ).toBe("not-admitted");
+    for (const admission of ["pending", "rejected"] as const)
+      expect(applySession(record("Starting", { admission }), session, 9).refused).toBe("not-admitted");
+    expect(applySession(record("Provisioning", { desired: "stopped" }), session, 9).refused).toBe(
+      "not-desired",
+    );
+  });
+
+  it("complete a start only for the run that the start was given", () => {
+    const waiting = record("Starting", { instanceId: "i-1", expectedInstanceId: "i-2" });
+    expect(applySession(waiting, { connected: true, instanceId: "i-1" }, 1).refused).toBe("other-run");
+    const done = applySession(waiting, { connected: true, instanceId: "i-2" }, 1).record;
+    expect(done).toMatchObject({ phase: "Ready", instanceId: "i-2", expectedInstanceId: null, since: 1 });
+    expect(applySession(done, { connected: true, instanceId: "i-2" }, 2).record).toBe(done);
+  });
+
+  it("that were superseded do not demote, and a newer supervisor takes over", () => {
+    const ready = record("Ready", { instanceId: "i-2" });
+    expect(applySession(ready, { connected: false, instanceId: "i-1" }, 1)).toMatchObject({
+      changed: false,
+      refused: "superseded",
+    });
+    expect(applySession(ready, { connected: false, instanceId: "i-2" }, 1).record.phase).toBe("Provisioning");
+    expect(applySession(ready, { connected: true, instanceId: "i-3" }, 1).record).toMatchObject({
+      phase: "Ready",
+      instanceId: "i-3",
+      since: 0,
+    });
+  });
+});
+
+describe("exit reports", () => {
+  it("count for the run that a start was given, and for no other", () => {
+    const waiting = record("Starting", { instanceId: "i-1", expectedInstanceId: "i-2" });
+    expect(applyExitReport(waiting, { instanceId: "i-1", exitCode: 1 }, 5).refused).toBe("other-run");
+    expect(applyExitReport(waiting, { instanceId: "i-3", exitCode: 1 }, 5).refused).toBe("other-run");
+    expect(applyExitReport(waiting, { instanceId: "i-2", exitCode: 1 }, 5).record).toMatchObject({
+      phase: "Error",
+      exitCode: 1,
+      instanceId: "i-2",
+      finishedAt: 5,
+    });
+  });
+
+  it("add the code to an infrastructure error and keep its reason", () => {
+    const failed = record("Error", { reason: "ImagePullFailed", instanceId: "i-1" });
+    expect(
+      applyExitReport(failed, { instanceId: "i-1", exitCode: 3, finishedAt: 4 }, 5).record,
+    ).toMatchObject({ phase: "Error", reason: "ImagePullFailed", exitCode: 3, finishedAt: 4 });
+  });
+
+  it("correct a completion that was claimed without a code", () => {
+    expect(applyExitReport(record("Completed"), { instanceId: null, exitCode: 3 }, 5).record).toMatchObject({
+      phase: "Error",
+      reason: "MainProcessFailed",
+    });
+    expect(
+      applyExitReport(record("Completed", { exitCode: 0 }), { instanceId: null, exitCode: 3 }, 5).refused,
+    ).toBe("first-code-wins");
+  });
+
+  it("with a code that is none are a mistake", () => {
+    for (const exitCode of [Number.NaN, 1.5, Number.POSITIVE_INFINITY]) {
+      try {
+        applyExitReport(record("Ready"), { instanceId: null, exitCode }, 5);
+        expect.unreachable();
+      } catch (error) {
+        expect(isSlipwayError(error) && error.code).toBe("INVALID_EVENT");
+        expect(isSlipwayError(error) && error.field).toBe("exitCode");
+      }
+    }
+  });
+});
+
+describe("accepted operations", () => {
+  const accept = (
+    from: SandboxRecord,
+    operation: "start" | "stop" | "delete",
+    instanceId?: string,
+  ): SandboxRecord => {
+    const gate = allowedOperations({ record: from, by: "user", now: 9 })[operation];
+    return acceptOperation(from, operation, gate, { now: 9, instanceId }).record;
+  };
+
+  it("fence the previous run off and never touch identity", () => {
+    const failed = record("Error", {
+      reason: "MainProcessFailed",
+      exitCode: 7,
+      finishedAt: 5,
+      instanceId: "i-1",
+    });
+    expect(accept(failed, "start", "i-2")).toMatchObject({
+      phase: "Starting",
+      desired: "running",
+      startRequestedAt: 9,
+      previousFinishedAt: 5,
+      exitCode: null,
+      finishedAt: null,
+      instanceId: "i-1",
+      expectedInstanceId: "i-2",
+    });
+  });
+
+  it("repeat a start under the id and the moment that it had", () => {
+    const waiting = record("Starting", {
+      startRequestedAt: 3,
+      expectedInstanceId: "i-2",
+      previousFinishedAt: 1,
+    });
+    expect(accept(waiting, "start", "i-3")).toMatchObject({
+      startRequestedAt: 3,
+      expectedInstanceId: "i-2",
+      previousFinishedAt: 1,
+      since: 0,
+    });
+  });
+
+  it("write the intent of a stop and of a delete, and nothing for what is so already", () => {
+    expect(accept(record("Ready"), "stop")).toMatchObject({
+      phase: "Stopping",
+      desired: "stopped",
+      since: 9,
+    });
+    expect(accept(record("Error"), "delete")).toMatchObject({ phase: "Deleting", desired: "deleted" });
+    for (const [from, operation] of [
+      [record("Ready"), "start"],
+      [record("Stopped"), "stop"],
+      [record("Stopping"), "stop"],
+      [record("Deleting"), "delete"],
+      [record("Deleting"), "start"],
+    ] as const)
+      expect(accept(from, operation)).toBe(from);
+  });
+
+  it("mark a mismatch on a start that is waiting, and nowhere else", () => {
+    expect(applyBackendMismatch(record("Starting"), 9).record).toMatchObject({
+      phase: "Error",
+      reason: "IsolationBackendMismatch",
+    });
+    for (const phase of ["Ready", "Stopping", "Provisioning", "Error"] as const)
+      expect(applyBackendMismatch(record(phase), 9).changed).toBe(false);
+  });
+});
+
+describe("failed operations", () => {
+  it.each<[string, SandboxRecord, SandboxRecord, "start" | "stop" | "delete", Observation | null, string]>([
+    ["start, backend gone", record("Starting"), record("Stopped"), "start", absent(null), "Error"],
+    [
+      "start, run of before still there",
+      record("Starting"),
+      record("Stopped"),
+      "start",
+      seen({ running: false, completed: true, exitCode: 1 }),
+      "Stopped",
+    ],
+    [
+      "start, refused for good",
+      record("Starting"),
+      record("Stopped"),
+      "start",
+      seen({ running: false, failureReason: "ContainerStartFailed", failureClass: "terminal" }),
+      "Error",
+    ],
+    [
+      "start, overtaken by a stop",
+      record("Stopping"),
+      record("Stopped"),
+      "start",
+      seen({ running: true }),
+      "Stopping",
+    ],
+    [
+      "stop, still running untouched",
+      record("Stopping"),
+      record("Ready"),
+      "stop",
+      seen({ running: true, terminating: false }),
+      "Ready",
+    ],
+    [
+      "stop, on its way",
+      record("Stopping"),
+      record("Ready"),
+      "stop",
+      seen({ running: true, terminating: true }),
+      "Stopping",
+    ],
+    [
+      "stop, done",
+      record("Stopping"),
+      record("Ready"),
+      "stop",
+      seen({ running: false, completed: true, exitCode: 143 }),
+      "Stopped",
+    ],
+    ["stop, unknown", record("Stopping"), record("Ready"), "stop", seen({ running: null }), "Stopping"],
+    [
+      "stop, overtaken by a delete",
+      record("Deleting"),
+      record("Ready"),
+      "stop",
+      seen({ running: true, terminating: false }),
+      "Deleting",
+    ],
+    [
+      "delete, in progress",
+      record("Deleting"),
+      record("Ready"),
+      "delete",
+      seen({ deleting: true }),
+      "Deleting",
+    ],
+    ["delete, gone", record("Deleting"), record("Ready"), "delete", absent(null), "Deleted"],
+    [
+      "delete, refused",
+      record("Deleting"),
+      record("Ready"),
+      "delete",
+      seen({ running: true, ready: true }),
+      "Ready",
+    ],
+    [
+      "delete, refused and ended meanwhile",
+      record("Deleting"),
+      record("Ready"),
+      "delete",
+      seen({ running: false, completed: true, exitCode: 0 }),
+      "Completed",
+    ],
+    ["delete, overtaken", record("Stopping"), record("Ready"), "delete", null, "Stopping"],
+  ])("%s", (_name, now, previous, operation, observation, phase) => {
+    const result = resolveFailedOperation(now, previous, operation, observation, 9);
+    expect(result.record.phase).toBe(phase);
+    if (phase === "Ready" || phase === "Stopped")
+      expect(result.record.desired).toBe(phase === "Ready" ? "running" : "stopped");
+  });
+});
+
+describe("recovery", () => {
+  const options = { managesLifecycle: true, now: 9 } as const;
+
+  it("fences off what happened while the gateway was down", () => {
+    const after = applyRecovery(record("Ready", { startRequestedAt: 1 }), "start", "ok", options).record;
+    expect(after).toMatchObject({ phase: "Ready", startRequestedAt: 9, since: 0 });
+  });
+
+  it("retains a start, whether it failed or not, but not over a backend that has nothing", () => {
+    expect(applyRecovery(record("Starting"), "start", "error", options).record.phase).toBe("Starting");
+    expect(applyRecovery(record("Starting"), "start", "not-found", options).record).toMatchObject({
+      phase: "Error",
+      reason: "BackendResourceMissing",
+    });
+    expect(applyRecovery(record("Stopping"), "stop", "error", options).record.phase).toBe("Stopping");
+    expect(
+      applyRecovery(record("Error", { reason: "ContainerStopped" }), "start", "error", options).changed,
+    ).toBe(false);
+  });
+
+  it("starts a result again only when the runtime ended it or the policy says so", () => {
+    expect(planRecovery(record("Error", { reason: "Evicted" }), options).call).toBeNull();
+    expect(
+      planRecovery(record("Error", { reason: "Evicted" }), {
+        ...options,
+        policy: { recoverable: ["Evicted"] },
+      }).call,
+    ).toBe("start");
+    expect(
+      planRecovery(record("Error", { reason: "ContainerStopped", exitCode: 1 }), options).call,
+    ).toBeNull();
+    expect(planRecovery(record("Stopped"), options)).toMatchObject({ call: null, sessionCleanup: true });
+  });
+});
