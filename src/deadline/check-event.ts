@@ -1,0 +1,111 @@
+import { invalid } from "../errors.js";
+import type { DeadlineEvent } from "./event.js";
+
+const MAX_NAME_LENGTH = 256;
+
+/**
+ * Refuses an event that is a mistake rather than news. A refusal by the rules of the deadline is an outcome instead.
+ *
+ * @throws {@link SlipwayError} `INVALID_EVENT` naming the field and the value.
+ *
+ * @internal
+ */
+export function checkEvent(event: DeadlineEvent): void {
+  if (typeof event !== "object" || (event as unknown) === null) throw wrong("event", "", "an object", event);
+  switch (event.type) {
+    case "tick":
+      return;
+    case "progress":
+      name(event.type, "attempt", event.attempt);
+      name(event.type, "phase", event.phase);
+      optionalName(event.type, "step", event.step);
+      optionalName(event.type, "part", event.part);
+      optionalCount(event.type, "run", event.run);
+      return;
+    case "enter":
+      name(event.type, "attempt", event.attempt);
+      name(event.type, "phase", event.phase);
+      return;
+    case "change":
+      name(event.type, "attempt", event.attempt);
+      count(event.type, "generation", event.generation);
+      optionalName(event.type, "digest", event.digest);
+      if (given(event.committedAt) && !Number.isSafeInteger(event.committedAt)) {
+        throw wrong(event.type, "committedAt", "a safe integer of epoch milliseconds", event.committedAt);
+      }
+      return;
+    case "reject":
+      name(event.type, "attempt", event.attempt);
+      count(event.type, "generation", event.generation);
+      optionalName(event.type, "digest", event.digest);
+      optionalText(event.type, "reason", event.reason);
+      optionalText(event.type, "message", event.message);
+      return;
+    case "pause":
+    case "resume":
+      name(event.type, "attempt", event.attempt);
+      count(event.type, "seq", event.seq);
+      return;
+    case "complete":
+      name(event.type, "attempt", event.attempt);
+      return;
+    case "cancel":
+      name(event.type, "attempt", event.attempt);
+      text(event.type, "reason", event.reason);
+      return;
+    case "claim-cleanup":
+      name(event.type, "attempt", event.attempt);
+      name(event.type, "owner", event.owner);
+      return;
+    case "cleanup-done":
+      name(event.type, "attempt", event.attempt);
+      count(event.type, "claim", event.claim);
+      if (typeof event.ok !== "boolean") throw wrong(event.type, "ok", "a boolean", event.ok);
+      optionalText(event.type, "error", event.error);
+      return;
+    case "waive-cleanup":
+      name(event.type, "attempt", event.attempt);
+      name(event.type, "by", event.by);
+      text(event.type, "reason", event.reason);
+      return;
+    default:
+      throw wrong("event", "type", "a known event type", (event as { type?: unknown }).type);
+  }
+}
+
+function wrong(type: string, field: string, expected: string, value: unknown): Error {
+  return invalid("INVALID_EVENT", type === "event" ? "event" : `event ${type}`, field, expected, value);
+}
+
+/** JSON of other languages writes `null` for what is absent. */
+function given(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
+function name(type: string, field: string, value: unknown): void {
+  if (typeof value !== "string" || value === "" || value.length > MAX_NAME_LENGTH) {
+    throw wrong(type, field, `a string of 1 to ${MAX_NAME_LENGTH} characters`, value);
+  }
+}
+
+function optionalName(type: string, field: string, value: unknown): void {
+  if (given(value)) name(type, field, value);
+}
+
+function text(type: string, field: string, value: unknown): void {
+  if (typeof value !== "string") throw wrong(type, field, "a string", value);
+}
+
+function optionalText(type: string, field: string, value: unknown): void {
+  if (given(value)) text(type, field, value);
+}
+
+function count(type: string, field: string, value: unknown): void {
+  if (!Number.isSafeInteger(value) || (value as number) < 0) {
+    throw wrong(type, field, "a safe integer, 0 or more", value);
+  }
+}
+
+function optionalCount(type: string, field: string, value: unknown): void {
+  if (given(value)) count(type, field, value);
+}

@@ -1,0 +1,70 @@
+/**
+ * Why an event was refused.
+ *
+ * @public
+ */
+export type RefusalReason =
+  | "stale-attempt"
+  | "expired"
+  | "settled"
+  | "duplicate"
+  | "stale-run"
+  | "other-phase"
+  | "unknown-phase"
+  | "invalid-position"
+  | "too-many-steps"
+  | "backward"
+  | "unchanged"
+  | "stale-commit"
+  | "not-current"
+  | "not-pausable"
+  | "not-final-phase"
+  | "not-needed"
+  | "claimed"
+  | "not-owner";
+
+/**
+ * The event took effect.
+ *
+ * @public
+ */
+export interface Applied {
+  readonly applied: true;
+  /** Whether the state is to be written. */
+  readonly changed: boolean;
+  /** On `change` and `reject`: whether the window moved to a later end. */
+  readonly renewed?: boolean;
+  /** On `claim-cleanup`: the number to report the end of the cleanup with. */
+  readonly claim?: number;
+  /** On `cleanup-done`: it came after the claim's lease, which counts as a failure. */
+  readonly overrun?: boolean;
+}
+
+/**
+ * The event was refused. The state may have changed all the same, when the call found an expiry.
+ *
+ * @public
+ */
+export interface Refused {
+  readonly applied: false;
+  readonly why: RefusalReason;
+  /** Whether the state is to be written. */
+  readonly changed: boolean;
+}
+
+/**
+ * What became of an event.
+ *
+ * @public
+ */
+export type DeadlineOutcome = Applied | Refused;
+
+/**
+ * A state and what became of the event. `state` is the very object that was passed in when nothing changed.
+ *
+ * @public
+ */
+export interface DeadlineStep<State> {
+  readonly state: State;
+  readonly outcome: DeadlineOutcome;
+}

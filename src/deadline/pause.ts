@@ -1,0 +1,43 @@
+import type { PauseEvent, ResumeEvent } from "./event.js";
+import { after } from "./instant.js";
+import type { DeadlineState } from "./state.js";
+import { apply, refuse, type Step } from "./step.js";
+
+/**
+ * Freezes budget and stall. A plan without an attempt ceiling refuses: nothing would ever end a paused attempt.
+ *
+ * The highest `seq` wins, so a redelivered or overtaken pause changes nothing, in whatever order they arrive.
+ *
+ * @internal
+ */
+export function applyPause(state: DeadlineState, event: PauseEvent, now: number): Step {
+  if (state.plan.ceilingMs === undefined) return refuse(state, "not-pausable");
+  if (isOld(state, event.seq)) return refuse(state, "duplicate");
+  return apply({
+    ...state,
+    version: state.version + 1,
+    observedAt: now,
+    pausedAt: state.pausedAt ?? now,
+    pauseSeq: event.seq,
+  });
+}
+
+/** Lets budget and stall run again with what was left of them. @internal */
+export function applyResume(state: DeadlineState, event: ResumeEvent, now: number): Step {
+  if (state.plan.ceilingMs === undefined) return refuse(state, "not-pausable");
+  if (isOld(state, event.seq)) return refuse(state, "duplicate");
+  const pausedMs = state.pausedAt === null ? 0 : now - state.pausedAt;
+  return apply({
+    ...state,
+    version: state.version + 1,
+    observedAt: now,
+    windowEndsAt: state.windowEndsAt === null ? null : after(state.windowEndsAt, pausedMs),
+    pausedAt: null,
+    pauseSeq: event.seq,
+    stallEndsAt: state.stallEndsAt === null ? null : after(state.stallEndsAt, pausedMs),
+  });
+}
+
+function isOld(state: DeadlineState, seq: number): boolean {
+  return state.pauseSeq !== null && seq <= state.pauseSeq;
+}

@@ -1,0 +1,101 @@
+import { currentPhase, phaseOf } from "./bounds.js";
+import type { ProgressEvent } from "./event.js";
+import { after } from "./instant.js";
+import type { DeadlinePhase } from "./plan.js";
+import type { DeadlineState, ProgressMark } from "./state.js";
+import { apply, refuse, type Step } from "./step.js";
+
+const MAX_STEPS = 64;
+
+/** Parts (layers, chunks) are bounded as well, or one careless driver could grow a record without end. */
+const MAX_MARKS = 1024;
+
+/** @internal */
+export const NO_MARKS: readonly ProgressMark[] = Object.freeze([]);
+
+/**
+ * Raises the mark of (step, part) and re-arms the stall limit. A position not above the mark is no progress, so that
+ * a crash loop which reports 91, 92, 91, 92 counts twice and not for ever.
+ *
+ * @internal
+ */
+export function applyProgress(state: DeadlineState, event: ProgressEvent, now: number): Step {
+  if (event.phase !== state.phase) {
+    return refuse(state, phaseOf(state.plan, event.phase) === undefined ? "unknown-phase" : "other-phase");
+  }
+  const run = event.run ?? state.run;
+  if (run < state.run) return refuse(state, "stale-run");
+  const position = event.position ?? null;
+  if (position !== null && !isPosition(position)) return refuse(state, "invalid-position");
+
+  const step = event.step ?? null;
+  const part = event.part ?? null;
+  const marks = run > state.run ? NO_MARKS : state.marks;
+  const index = findMark(marks, step, part);
+  const known = marks[index];
+  if (known !== undefined && !isAbove(position, known.position)) return refuse(state, "duplicate");
+
+  const stepBegins = known === undefined && !hasStep(marks, step);
+  if (known === undefined && (marks.length >= MAX_MARKS || (stepBegins && countSteps(marks) >= MAX_STEPS))) {
+    return refuse(state, "too-many-steps");
+  }
+  // Adding 0 turns a negative zero, which JSON cannot carry, into a plain one.
+  const mark: ProgressMark = { step, part, position: position === null ? null : position + 0 };
+  const stallLimitMs = stepBegins
+    ? (stallLimitOf(currentPhase(state), step) ?? state.stallLimitMs)
+    : state.stallLimitMs;
+  return apply({
+    ...state,
+    version: state.version + 1,
+    observedAt: now,
+    run,
+    marks: known === undefined ? [...marks, mark] : replaced(marks, index, mark),
+    stallLimitMs,
+    stallEndsAt: stallLimitMs === null ? null : after(state.pausedAt ?? now, stallLimitMs),
+  });
+}
+
+/**
+ * The stall limit that beginning a step brings, `null` when the step brings none and the previous one stays. Only a
+ * step that was not seen before changes the limit: a late report of an earlier one runs under the current step's.
+ */
+function stallLimitOf(phase: DeadlinePhase, step: string | null): number | null {
+  const { stallMs } = phase;
+  if (typeof stallMs !== "object" || step === null || !Object.hasOwn(stallMs, step)) return null;
+  return stallMs[step] ?? null;
+}
+
+function isPosition(position: unknown): position is number {
+  return typeof position === "number" && position >= 0 && position < Number.POSITIVE_INFINITY;
+}
+
+function isAbove(position: number | null, mark: number | null): boolean {
+  return position !== null && (mark === null || position > mark);
+}
+
+function findMark(marks: readonly ProgressMark[], step: string | null, part: string | null): number {
+  for (let index = marks.length - 1; index >= 0; index -= 1) {
+    const mark = marks[index];
+    if (mark?.step === step && mark.part === part) return index;
+  }
+  return -1;
+}
+
+function hasStep(marks: readonly ProgressMark[], step: string | null): boolean {
+  for (const mark of marks) if (mark.step === step) return true;
+  return false;
+}
+
+function countSteps(marks: readonly ProgressMark[]): number {
+  return marks.length < MAX_STEPS ? marks.length : new Set(marks.map((mark) => mark.step)).size;
+}
+
+function replaced(
+  marks: readonly ProgressMark[],
+  index: number,
+  mark: ProgressMark,
+): readonly ProgressMark[] {
+  const copy = marks.slice();
+  copy[index] = mark;
+  return copy;
+}

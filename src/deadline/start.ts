@@ -1,0 +1,187 @@
+import { invalid } from "../errors.js";
+import { phaseOf } from "./bounds.js";
+import { NO_CLEANUP } from "./cleanup.js";
+import { checkInstant } from "./instant.js";
+import { definePlan, type DeadlinePhase, type DeadlinePlan, type PlanDefinition } from "./plan.js";
+import { NO_MARKS } from "./progress.js";
+import { expireIfDue } from "./settle.js";
+import type { DeadlineState, RecordedConfiguration } from "./state.js";
+import { openPhase } from "./window.js";
+
+const MAX_NAME_LENGTH = 256;
+
+/** How many rejected contents a fresh attempt remembers. */
+const NONE_SPENT: readonly string[] = Object.freeze([]);
+
+/**
+ * The configuration that is committed when an attempt starts.
+ *
+ * @public
+ */
+export interface StartConfiguration {
+  readonly generation: number;
+  readonly digest?: string | undefined;
+  readonly committedAt?: number | undefined;
+}
+
+/**
+ * How an attempt starts.
+ *
+ * @public
+ */
+export interface StartAttemptOptions {
+  /** Fencing token minted for this attempt. Opaque and never reused: not the number that a user sees. */
+  readonly attempt: string;
+  /** Epoch milliseconds. */
+  readonly now: number;
+  readonly configuration?: StartConfiguration | undefined;
+  /** The deadline this attempt is a part of. It is stored, and bounds the attempt whatever its plan says. */
+  readonly parent?: { readonly deadlineAt?: number | null | undefined } | undefined;
+  /** Refuse to start when the parent leaves less than this. Default 1. */
+  readonly minStartMs?: number | undefined;
+  /** Start in a later phase than the first, to adopt a record from before this library. */
+  readonly phase?: string | undefined;
+  /** The state of the attempt before this one: while it is active, or not cleaned up, none may start. */
+  readonly previous?: DeadlineState | null | undefined;
+}
+
+/**
+ * Why an attempt may not start.
+ *
+ * @public
+ */
+export type StartRefusal = "previous-active" | "token-reused" | "cleanup-pending" | "parent-too-short";
+
+/**
+ * A fresh state, or why there is none.
+ *
+ * @public
+ */
+export type StartResult =
+  | { readonly state: DeadlineState; readonly refused?: undefined }
+  | {
+      readonly state?: undefined;
+      readonly refused: StartRefusal;
+      /** On `parent-too-short`: what the parent leaves. */
+      readonly remainingMs?: number;
+    };
+
+/**
+ * Starts an attempt: a new state under a new token, with nothing inherited from the attempt before it.
+ *
+ * @throws {@link SlipwayError} `INVALID_PLAN`, `INVALID_OPTION` or `INVALID_INSTANT` for a mistake. A start that the
+ * rules forbid comes back as `refused`.
+ *
+ * @example
+ * ```ts
+ * import { definePlan, startAttempt } from "slipway";
+ *
+ * const plan = definePlan({ phases: [{ name: "preparation", budgetMs: 60_000 }] });
+ * const first = startAttempt(plan, { attempt: "a1", now: 0 });
+ * startAttempt(plan, { attempt: "a2", now: 10, previous: first.state }).refused; // => "previous-active"
+ * ```
+ *
+ * @public
+ */
+export function startAttempt(plan: DeadlinePlan | PlanDefinition, options: StartAttemptOptions): StartResult {
+  const effective = definePlan(plan);
+  const phase = checkOptions(effective, options);
+  const { now, previous } = options;
+  if (previous !== undefined && previous !== null) {
+    const refused = previousRefusal(previous, options);
+    if (refused !== null) return { refused };
+  }
+  const parentDeadlineAt = options.parent?.deadlineAt ?? null;
+  if (parentDeadlineAt !== null) {
+    const remainingMs = Math.max(parentDeadlineAt - now, 0);
+    if (remainingMs < Math.max(options.minStartMs ?? 1, 1))
+      return { refused: "parent-too-short", remainingMs };
+  }
+  const opened = openPhase(phase, now);
+  return {
+    state: {
+      schemaVersion: 1,
+      version: 1,
+      attempt: options.attempt,
+      plan: effective,
+      status: "active",
+      startedAt: now,
+      observedAt: now,
+      parentDeadlineAt,
+      phase: phase.name,
+      phaseEnteredAt: now,
+      windowEndsAt: opened.windowEndsAt,
+      pausedAt: null,
+      pauseSeq: null,
+      run: 0,
+      marks: NO_MARKS,
+      stallLimitMs: opened.stallLimitMs,
+      stallEndsAt: opened.stallEndsAt,
+      configuration: recorded(options.configuration, now),
+      rejection: null,
+      spentRejections: NONE_SPENT,
+      expiry: null,
+      completedAt: null,
+      cancellation: null,
+      cleanup: NO_CLEANUP,
+    },
+  };
+}
+
+/** An expiry that nobody has written yet counts: what is left to do then is the cleanup. */
+function previousRefusal(previous: DeadlineState, options: StartAttemptOptions): StartRefusal | null {
+  const current = expireIfDue(previous, Math.max(options.now, previous.observedAt));
+  if (current.status === "active") return "previous-active";
+  if (current.attempt === options.attempt) return "token-reused";
+  return current.cleanup.status === "pending" ? "cleanup-pending" : null;
+}
+
+function recorded(configuration: StartConfiguration | undefined, now: number): RecordedConfiguration | null {
+  if (configuration === undefined) return null;
+  const { generation, digest, committedAt } = configuration;
+  return {
+    generation,
+    digest: digest ?? null,
+    committedAt: committedAt === undefined ? null : Math.min(committedAt, now),
+  };
+}
+
+function checkOptions(plan: DeadlinePlan, options: StartAttemptOptions): DeadlinePhase {
+  if (typeof options !== "object" || (options as unknown) === null)
+    throw wrong("options", "an object", options);
+  const { attempt, minStartMs, configuration, parent } = options;
+  checkInstant("now", options.now);
+  if (typeof attempt !== "string" || attempt === "" || attempt.length > MAX_NAME_LENGTH) {
+    throw wrong("attempt", `a token of 1 to ${MAX_NAME_LENGTH} characters`, attempt);
+  }
+  if (minStartMs !== undefined && !isCount(minStartMs)) {
+    throw wrong("minStartMs", "a safe integer, 0 or more", minStartMs);
+  }
+  const deadlineAt = parent?.deadlineAt ?? null;
+  if (deadlineAt !== null) checkInstant("parent.deadlineAt", deadlineAt);
+  if (configuration !== undefined) checkConfiguration(configuration);
+  const name = options.phase ?? plan.phases[0]?.name;
+  const phase = name === undefined ? undefined : phaseOf(plan, name);
+  if (phase === undefined) throw wrong("phase", "a phase of the plan", options.phase);
+  return phase;
+}
+
+function checkConfiguration(configuration: StartConfiguration): void {
+  const { generation, digest, committedAt } = configuration;
+  if (!isCount(generation)) throw wrong("configuration.generation", "a safe integer, 0 or more", generation);
+  if (
+    digest !== undefined &&
+    (typeof digest !== "string" || digest === "" || digest.length > MAX_NAME_LENGTH)
+  ) {
+    throw wrong("configuration.digest", `a digest of 1 to ${MAX_NAME_LENGTH} characters, or absent`, digest);
+  }
+  if (committedAt !== undefined) checkInstant("configuration.committedAt", committedAt);
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+function wrong(field: string, expected: string, value: unknown): Error {
+  return invalid("INVALID_OPTION", "start option", field, expected, value);
+}

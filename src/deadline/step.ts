@@ -1,0 +1,36 @@
+import type { DeadlineOutcome, DeadlineStep, RefusalReason, Refused } from "./outcome.js";
+import type { DeadlineState } from "./state.js";
+
+/** A state and what became of an event. */
+export type Step = DeadlineStep<DeadlineState>;
+
+/** One frozen refusal a reason, so that a flood of duplicates allocates nothing that stays. */
+const unchanged = new Map<RefusalReason, Refused>();
+
+/** @internal */
+export function refuse(state: DeadlineState, why: RefusalReason): Step {
+  let outcome = unchanged.get(why);
+  if (outcome === undefined) {
+    outcome = Object.freeze({ applied: false, why, changed: false });
+    unchanged.set(why, outcome);
+  }
+  return { state, outcome };
+}
+
+/** Refuses an event whose arrival found the expiry: the state is to be written all the same. @internal */
+export function refuseChanged(state: DeadlineState, why: RefusalReason): Step {
+  return { state, outcome: { applied: false, why, changed: true } };
+}
+
+const CHANGED: DeadlineOutcome = Object.freeze({ applied: true, changed: true });
+const SEEN: DeadlineOutcome = Object.freeze({ applied: true, changed: false });
+
+/** @internal */
+export function apply(state: DeadlineState, outcome: DeadlineOutcome = CHANGED): Step {
+  return { state, outcome };
+}
+
+/** An event that took effect without anything to write. @internal */
+export function seen(state: DeadlineState): Step {
+  return { state, outcome: SEEN };
+}

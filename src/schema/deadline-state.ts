@@ -1,0 +1,160 @@
+import * as z from "zod";
+import { definePlan, type DeadlineState } from "../deadline/index.js";
+import { stateFaults } from "../deadline/invariants.js";
+import { planFaults } from "../deadline/plan.js";
+import { invalid, show, SlipwayError } from "../errors.js";
+import { firstFault } from "./fault.js";
+
+const instant = z.int();
+const count = z.int().min(0);
+const durationMs = z.int().min(1);
+const name = z.string().min(1).max(256);
+const reason = z.string().min(1).max(1024);
+const text = z.string().max(4096);
+
+const phase = z.strictObject({
+  name,
+  budgetMs: durationMs.optional(),
+  renewOn: z.literal("change").optional(),
+  stallMs: z.union([durationMs, z.record(z.string(), durationMs)]).optional(),
+  ceilingMs: durationMs.optional(),
+  timeoutReason: reason,
+});
+
+const plan = z.strictObject({
+  phases: z.array(phase).min(1),
+  ceilingMs: durationMs.optional(),
+  ceilingMayTruncate: z.boolean().optional(),
+  cleanupBudgetMs: durationMs,
+  observeEveryMs: durationMs,
+});
+
+const mark = z.strictObject({
+  step: name.nullable(),
+  part: name.nullable(),
+  position: z.number().min(0).nullable(),
+});
+
+const cleanup = z.strictObject({
+  status: z.enum(["none", "pending", "done", "waived"]),
+  claims: count,
+  claim: z.strictObject({ owner: name, at: instant, until: instant }).nullable(),
+  error: text.nullable(),
+  doneAt: instant.nullable(),
+  waiver: z.strictObject({ by: name, reason: text, at: instant }).nullable(),
+});
+
+/**
+ * The shape of a persisted deadline, schema version 1. {@link decodeDeadlineState} also checks what a shape cannot
+ * say: that its instants do not contradict one another.
+ *
+ * @public
+ */
+export const deadlineStateSchema: z.ZodType<DeadlineState> = z.strictObject({
+  schemaVersion: z.literal(1),
+  version: z.int().min(1),
+  attempt: name,
+  plan,
+  status: z.enum(["active", "expired", "completed", "cancelled"]),
+  startedAt: instant,
+  observedAt: instant,
+  parentDeadlineAt: instant.nullable(),
+  phase: name,
+  phaseEnteredAt: instant,
+  windowEndsAt: instant.nullable(),
+  pausedAt: instant.nullable(),
+  pauseSeq: count.nullable(),
+  run: count,
+  marks: z.array(mark).max(1024),
+  stallLimitMs: durationMs.nullable(),
+  stallEndsAt: instant.nullable(),
+  configuration: z
+    .strictObject({ generation: count, digest: name.nullable(), committedAt: instant.nullable() })
+    .nullable(),
+  rejection: z
+    .strictObject({ generation: count, at: instant, reason: text.nullable(), message: text.nullable() })
+    .nullable(),
+  spentRejections: z.array(z.string().min(1)).max(64),
+  expiry: z
+    .strictObject({
+      phase: name,
+      limitedBy: z.enum(["budget", "phase-ceiling", "attempt-ceiling", "parent", "stall"]),
+      at: instant,
+      observedAt: instant,
+      reason,
+      message: z.string(),
+    })
+    .nullable(),
+  completedAt: instant.nullable(),
+  cancellation: z.strictObject({ at: instant, reason: text }).nullable(),
+  cleanup,
+});
+
+/** Makes the next version's shape out of one version's. Versions that were ever written are read for ever. */
+type Migration = (state: Record<string, unknown>) => Record<string, unknown>;
+
+const CURRENT_VERSION = 1;
+
+/** By the version that a migration reads. Version 1 is the first, so there is nothing older to read yet. */
+const migrations: ReadonlyMap<number, Migration> = new Map();
+
+/**
+ * Reads a persisted deadline, strictly: a record that is partial, damaged or contradicts itself is an error and is
+ * never taken for a fresh window.
+ *
+ * @param value - What `JSON.parse` gave for a stored {@link DeadlineState}.
+ *
+ * @throws {@link SlipwayError} `INVALID_STATE` naming the field and the value found there, or
+ * `UNSUPPORTED_SCHEMA_VERSION` for a version that this release does not know.
+ *
+ * @example
+ * ```ts
+ * import { definePlan, startAttempt } from "slipway";
+ * import { decodeDeadlineState } from "slipway/schema";
+ *
+ * const plan = definePlan({ phases: [{ name: "preparation", budgetMs: 900 }] });
+ * const { state } = startAttempt(plan, { attempt: "a1", now: 0 });
+ * decodeDeadlineState(JSON.parse(JSON.stringify(state))).windowEndsAt; // => 900
+ * ```
+ *
+ * @public
+ */
+export function decodeDeadlineState(value: unknown): DeadlineState {
+  const migrated = migrate(value);
+  const parsed = deadlineStateSchema.safeParse(migrated);
+  if (!parsed.success) {
+    const fault = firstFault(parsed.error, migrated);
+    throw invalid("INVALID_STATE", "deadline state", fault.field, fault.expected, fault.value);
+  }
+  for (const fault of planFaults(parsed.data.plan)) {
+    throw invalid("INVALID_STATE", "deadline state", `plan.${fault.field}`, fault.expected, fault.value);
+  }
+  const state: DeadlineState = { ...parsed.data, plan: definePlan(parsed.data.plan) };
+  for (const fault of stateFaults(state)) {
+    throw invalid("INVALID_STATE", "deadline state", fault.field, fault.expected, fault.value);
+  }
+  return state;
+}
+
+function migrate(value: unknown): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw invalid("INVALID_STATE", "deadline state", "", "an object", value);
+  }
+  let state = value as Record<string, unknown>;
+  for (;;) {
+    const version = state["schemaVersion"];
+    if (version === CURRENT_VERSION) return state;
+    if (!Number.isSafeInteger(version)) {
+      throw invalid("INVALID_STATE", "deadline state", "schemaVersion", "an integer", version);
+    }
+    const migration = migrations.get(version as number);
+    if (migration === undefined) {
+      throw new SlipwayError(
+        "UNSUPPORTED_SCHEMA_VERSION",
+        `Unsupported deadline state: schemaVersion must be at most ${CURRENT_VERSION}, got ${show(version)}`,
+        { field: "schemaVersion", value: version },
+      );
+    }
+    state = migration(state);
+  }
+}

@@ -1,0 +1,43 @@
+import type * as z from "zod";
+
+/** One fault of an input: where, what was expected there, and what was found. */
+export interface Fault {
+  readonly field: string;
+  readonly expected: string;
+  readonly value: unknown;
+}
+
+/**
+ * The first issue of a zod error as a fault that names the field and the value, `phases[0].budgetMs` and `-1`.
+ *
+ * @internal
+ */
+export function firstFault(error: z.core.$ZodError, input: unknown): Fault {
+  const issue = error.issues[0];
+  if (issue === undefined) return { field: "", expected: "valid", value: input };
+  const path = issue.code === "unrecognized_keys" ? [...issue.path, issue.keys[0] ?? ""] : issue.path;
+  return { field: fieldOf(path), expected: expectation(issue), value: valueAt(input, path) };
+}
+
+function expectation(issue: z.core.$ZodIssue): string {
+  if (issue.code === "unrecognized_keys") return "absent";
+  return `what its schema says (${issue.message.replace(/^Invalid input: /, "")})`;
+}
+
+function fieldOf(path: readonly PropertyKey[]): string {
+  let field = "";
+  for (const key of path) {
+    if (typeof key === "number") field += `[${key}]`;
+    else field += field === "" ? String(key) : `.${String(key)}`;
+  }
+  return field;
+}
+
+function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
+  let value = input;
+  for (const key of path) {
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, key)) return undefined;
+    value = (value as Record<PropertyKey, unknown>)[key];
+  }
+  return value;
+}

@@ -1,0 +1,1 @@
+export { deadlineStateSchema, decodeDeadlineState } from "./deadline-state.js";
