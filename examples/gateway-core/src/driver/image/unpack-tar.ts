@@ -1,12 +1,16 @@
 import { createReadStream } from "node:fs";
 import { open } from "node:fs/promises";
+import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
-import tar from "tar-stream";
+import { extract as extractTar, type Extract } from "tar-stream";
 import type { ByteMeter } from "./byte-meter.js";
 import type { ImageRoot } from "./image-root.js";
 import { EscapingEntryError } from "./safe-path.js";
 import { writeAll } from "./write-chunks.js";
+
+/** One entry as the archive's reader hands it out: a header and a stream of its content. */
+type Entry = Extract extends AsyncIterable<infer Item> ? Item : never;
 
 const CHUNK = 256 * 1024;
 
@@ -21,15 +25,15 @@ export async function unpackTar(
   limits: { readonly maxBytes: number; readonly signal: AbortSignal },
 ): Promise<void> {
   const { signal } = limits;
-  const extract = tar.extract();
-  const feed = pipeline(
-    readMetered(archive, meter),
-    ...((await isGzip(archive)) ? [createGunzip()] : []),
-    extract,
-    { signal },
-  );
-  // The reader below sees the failure as well; this one only must not go unhandled before that.
-  feed.catch(() => undefined);
+  const extract = extractTar();
+  const gunzip = (await isGzip(archive)) ? [createGunzip()] : [];
+  const feed = pipeline([Readable.from(readMetered(archive, meter)), ...gunzip, extract], { signal });
+  // The reader below sees only that its source is gone; why is known here, and only while it comes first.
+  let cause: unknown;
+  let reading = true;
+  feed.catch((error: unknown) => {
+    if (reading) cause = error;
+  });
   let written = 0;
   try {
     for await (const entry of extract) {
@@ -38,10 +42,11 @@ export async function unpackTar(
     }
     await feed;
   } catch (error) {
+    reading = false;
     extract.destroy();
     await feed.catch(() => undefined);
     signal.throwIfAborted();
-    throw error;
+    throw cause ?? error;
   }
 }
 
@@ -58,7 +63,7 @@ async function* readMetered(archive: string, meter: ByteMeter): AsyncGenerator<B
   await meter.gate();
 }
 
-async function writeEntry(entry: tar.Entry, target: ImageRoot, room: number): Promise<number> {
+async function writeEntry(entry: Entry, target: ImageRoot, room: number): Promise<number> {
   const { name, type, linkname, mode } = entry.header;
   switch (type) {
     case "directory":
@@ -80,7 +85,7 @@ async function writeEntry(entry: tar.Entry, target: ImageRoot, room: number): Pr
   return 0;
 }
 
-async function writeFile(entry: tar.Entry, target: ImageRoot, room: number): Promise<number> {
+async function writeFile(entry: Entry, target: ImageRoot, room: number): Promise<number> {
   const { name, mode } = entry.header;
   const file = await target.file(name, mode ?? 0o644);
   let written = 0;
