@@ -32,9 +32,10 @@ function deepest(issue: Issue | undefined): Issue | undefined {
   return best === undefined ? issue : { ...best, path: [...issue.path, ...best.path] };
 }
 
+/** Words of ours say what is expected; the schema library's own say it after the word "expected". */
 function expectation(message: string): string {
   const expected = /expected (.+?)(?:, received .*)?$/.exec(message)?.[1];
-  return expected ?? `valid (${message})`;
+  return (expected ?? message).replace(/^(\w+) to (?:be|have) /, "a $1 ");
 }
 
 function fieldName(root: string, path: readonly PropertyKey[]): string {

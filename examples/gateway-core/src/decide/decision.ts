@@ -6,7 +6,7 @@ import {
   type DeadlineEvent,
   type DeadlineOutcome,
 } from "slipway";
-import type { Phase } from "../record/phase.js";
+import { isComingUp, type Phase } from "../record/phase.js";
 import type { SandboxRecord } from "../record/record.js";
 
 /**
@@ -34,7 +34,10 @@ export function applyToDeadline(
   if (deadline.status === "active" && state.status === "expired" && state.expiry !== null) {
     next = withPhase({ ...next, lease: null, finishedAt: now }, "Error", state.expiry, now);
   }
-  for (const condition of deadlineConditions(state, now)) next = withCondition(next, condition, now);
+  for (const condition of deadlineConditions(state, now)) {
+    const stated = isComingUp(next.phase) ? withPhase(next, next.phase, condition, now) : next;
+    next = withCondition(stated, condition, now);
+  }
   return { record: next, outcome };
 }
 

@@ -24,6 +24,8 @@ export interface LaunchRequest {
   readonly sandbox: SandboxRef;
   readonly instance: InstanceRef;
   readonly image: ImageSpec;
+  /** The main process, which the supervisor starts once it was admitted. */
+  readonly command: readonly string[];
   readonly options: JsonObject;
   readonly access: SupervisorAccess;
 }

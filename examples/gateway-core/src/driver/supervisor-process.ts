@@ -27,6 +27,7 @@ export async function startSupervisor(
 ): Promise<ProcessIdentity> {
   const { access, instance, sandbox } = request;
   await mkdir(dirs.workspace, { recursive: true });
+  const rootfs = `${dirs.image}/rootfs`;
   const log = await open(dirs.log, "a", 0o600);
   try {
     const child = spawn(process.execPath, [program], {
@@ -39,7 +40,8 @@ export async function startSupervisor(
         SLIPWAY_TOKEN: access.token,
         SLIPWAY_SANDBOX: sandbox.id,
         SLIPWAY_RUN: String(instance.run),
-        SLIPWAY_IMAGE: `${dirs.image}/rootfs`,
+        SLIPWAY_COMMAND: JSON.stringify(request.command.map((word) => word.replaceAll("{image}", rootfs))),
+        SLIPWAY_IMAGE: rootfs,
       },
     });
     await once(child, "spawn");

@@ -144,7 +144,7 @@ export class Gateway {
     const auth = authenticateSupervisor(found?.record ?? null, token, run);
     if (auth.ok && found !== null) return found;
     const code = auth.ok ? "unauthorized" : auth.code;
-    this.refusals.note(id, "supervisor", code, this.clock.now());
+    if (found !== null) this.refusals.note(id, "supervisor", code, this.clock.now());
     return code;
   }
 

@@ -107,6 +107,7 @@ function requestFor(
     sandbox: { id: record.id, name: record.name },
     instance: { id: instance.id, attemptNumber: record.attemptNumber, run: instance.run },
     image: record.spec.image,
+    command: record.spec.command,
     options: record.spec.driverOptions,
     access: { url: deps.gatewayUrl(), token },
   };

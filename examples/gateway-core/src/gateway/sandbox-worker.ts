@@ -34,6 +34,7 @@ export class SandboxWorker {
   readonly #closing = new AbortController();
   #running: Promise<void> | null = null;
   #again = false;
+  #retrying = false;
   #launch: { readonly running: RunningLaunch; readonly controller: AbortController } | null = null;
   #watch: { readonly run: number; readonly controller: AbortController } | null = null;
 
@@ -82,7 +83,7 @@ export class SandboxWorker {
     }
     this.#running = null;
     if (this.#again) this.wake();
-    else if (this.#watch === null) this.#options.onIdle();
+    else if (this.#watch === null && !this.#retrying) this.#options.onIdle();
   }
 
   #retryLater(error: unknown): void {
@@ -92,8 +93,12 @@ export class SandboxWorker {
   }
 
   #wakeLater(): void {
+    this.#retrying = true;
     sleep(this.#clock, RETRY_MS, this.#closing.signal).then(
-      () => this.wake(),
+      () => {
+        this.#retrying = false;
+        this.wake();
+      },
       () => undefined,
     );
   }
