@@ -25,8 +25,18 @@ export function addServeCommand(program: Command): void {
     .option("--port <port>", "port on the loopback interface (default: that of the last time)", wholeNumber)
     .option("--preparation-ms <ms>", "budget of image preparation", milliseconds, defaults.preparationMs)
     .option("--admission-ms <ms>", "window for admission and repair", milliseconds, defaults.admissionMs)
-    .option("--admission-ceiling-ms <ms>", "limit of all repairs together", milliseconds, defaults.admissionCeilingMs)
-    .option("--stall-ms <ms>", "longest silence of a preparation, or none", millisecondsOrNone, defaults.stallMs)
+    .option(
+      "--admission-ceiling-ms <ms>",
+      "limit of all repairs together",
+      milliseconds,
+      defaults.admissionCeilingMs,
+    )
+    .option(
+      "--stall-ms <ms>",
+      "longest silence of a preparation, or none",
+      millisecondsOrNone,
+      defaults.stallMs,
+    )
     .option("--cleanup-ms <ms>", "budget of one cleanup", milliseconds, defaults.cleanupMs)
     .option("--lease-ms <ms>", "how long the work of a gateway that died stays its own", milliseconds, 15_000)
     .action(async (_options: unknown, command: Command) => {

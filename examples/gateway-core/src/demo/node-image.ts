@@ -8,6 +8,7 @@ export interface NodeImage {
   readonly include: readonly string[];
   /** Path of the Node program below the image. */
   readonly program: string;
+  readonly programBytes: number;
   readonly bytes: number;
 }
 
@@ -31,14 +32,15 @@ export async function findNodeImage(): Promise<NodeImage> {
     "share/doc/node",
   ];
   const include = [program];
-  let bytes = (await sizeOf(join(path, program))) ?? 0;
+  const programBytes = (await sizeOf(join(path, program))) ?? 0;
+  let bytes = programBytes;
   for (const part of parts) {
     const size = await sizeOf(join(path, part));
     if (size === null || size === 0 || bytes + size > MAX_BYTES) continue;
     include.push(part);
     bytes += size;
   }
-  return { path, name: `node-${process.version}`, include, program, bytes };
+  return { path, name: `node-${process.version}`, include, program, programBytes, bytes };
 }
 
 async function namesIn(path: string): Promise<string[]> {

@@ -10,7 +10,7 @@ const SLACK_MS = 1500;
 export async function sceneRepair(stage: Stage): Promise<void> {
   const { report } = stage;
   report.heading(`6. An invalid configuration, repaired within its window of ${formatElapsed(ADMISSION_MS)}`);
-  const created = await stage.create("repaired", { policy: INVALID_POLICY });
+  const created = await stage.createSmall("repaired", { policy: INVALID_POLICY });
   const rejected = await stage.until(created.id, "rejected", (view) => view.admission === "rejected");
   report.check(true, `rejected by the supervisor: ${rejected.deadline?.rejection?.message ?? ""}`);
   const { phaseEnteredAt = 0, deadlineAt, remainingMs } = rejected.deadline ?? {};

@@ -12,13 +12,13 @@ const DOWN_MS = 700;
 export async function sceneKill(stage: Stage, running: SandboxView): Promise<void> {
   const { report, image } = stage;
   report.heading("4. The gateway is killed in the middle of a preparation and started again");
-  const created = await stage.create("survivor", {
-    driverOptions: { bytesPerSecond: Math.ceil(image.bytes / 2) },
+  const created = await stage.createSmall("survivor", {
+    driverOptions: { bytesPerSecond: Math.ceil(image.programBytes / 2) },
   });
   const before = await stage.until(
     created.id,
     "half way",
-    (view) => (imageStep(view)?.position ?? 0) > image.bytes / 3,
+    (view) => (imageStep(view)?.position ?? 0) > image.programBytes / 3,
   );
   report.note(
     `run ${before.run}, ${formatBytes(imageStep(before)?.position ?? 0)} copied, deadlineAt ${instant(before)}`,
@@ -55,8 +55,8 @@ export async function sceneKill(stage: Stage, running: SandboxView): Promise<voi
 export async function sceneNoNews(stage: Stage): Promise<void> {
   const { report, image } = stage;
   report.heading("5. Duplicate progress and a settings write of the same content move nothing");
-  const created = await stage.create("repeating", {
-    driverOptions: { bytesPerSecond: Math.ceil(image.bytes / 2), fault: { repeatReports: true } },
+  const created = await stage.createSmall("repeating", {
+    driverOptions: { bytesPerSecond: Math.ceil(image.programBytes / 2), fault: { repeatReports: true } },
   });
   const before = await stage.until(created.id, "duplicates", (view) => refusals(view, "duplicate") >= 2);
   const { policy } = before.configuration;

@@ -9,12 +9,15 @@ import { STALL_MS, type Stage } from "./stage.js";
 /** A preparation that stops moving ends at its own deadline, says why, and leaves nothing. */
 export async function sceneStall(stage: Stage): Promise<void> {
   const { report, image } = stage;
-  const stallAtBytes = Math.floor(image.bytes / 3);
+  const stallAtBytes = Math.floor(image.programBytes / 3);
   report.heading(
     `3. A preparation that stalls at ${formatBytes(stallAtBytes)} (stall limit ${formatElapsed(STALL_MS)})`,
   );
   const fault = { stallAtBytes, repeatReports: true };
-  const created = await stage.create("stalled", { budgets: { stallMs: STALL_MS }, driverOptions: { fault } });
+  const created = await stage.createSmall("stalled", {
+    budgets: { stallMs: STALL_MS },
+    driverOptions: { fault },
+  });
   const staging = join(stage.sandboxDir(created), "staging");
   await stage.until(created.id, "stalled", (view) => imageStep(view)?.position === stallAtBytes);
   report.check(
@@ -56,9 +59,9 @@ export async function sceneStall(stage: Stage): Promise<void> {
 export async function sceneLateNews(stage: Stage): Promise<void> {
   const { report, image } = stage;
   report.heading("7. An expired attempt is not revived by late news");
-  const fault = { stallAtBytes: Math.floor(image.bytes / 3), repeatReports: true, deafForMs: 1500 };
-  const deaf = await stage.create("deaf", { budgets: { stallMs: STALL_MS }, driverOptions: { fault } });
-  const rejected = await stage.create("unrepaired", {
+  const fault = { stallAtBytes: Math.floor(image.programBytes / 3), repeatReports: true, deafForMs: 1500 };
+  const deaf = await stage.createSmall("deaf", { budgets: { stallMs: STALL_MS }, driverOptions: { fault } });
+  const rejected = await stage.createSmall("unrepaired", {
     policy: INVALID_POLICY,
     budgets: { admissionMs: 1000 },
   });

@@ -61,6 +61,12 @@ export class Stage {
     return join(this.dataDir, "sandboxes", view.id);
   }
 
+  /** Creates a sandbox from the program alone, which is enough for what the later scenes show. */
+  createSmall(name: string, fields: Record<string, unknown> = {}): Promise<SandboxView> {
+    const { path, program, name: image } = this.image;
+    return this.create(name, { image: { path, include: [program], name: `${image} program` }, ...fields });
+  }
+
   /** Creates a sandbox from the Node image that runs the very program that was copied. */
   create(name: string, fields: Record<string, unknown> = {}): Promise<SandboxView> {
     const { path, include, program } = this.image;

@@ -53,14 +53,12 @@ export async function unpackTar(
 async function* readMetered(archive: string, meter: ByteMeter): AsyncGenerator<Buffer> {
   for await (const chunk of createReadStream(archive, { highWaterMark: CHUNK }) as AsyncIterable<Buffer>) {
     for (let offset = 0; offset < chunk.length; ) {
-      await meter.gate();
-      const piece = chunk.subarray(offset, offset + meter.allowance(chunk.length - offset));
-      yield piece;
-      meter.add(piece.length);
-      offset += piece.length;
+      const size = await meter.take(chunk.length - offset);
+      yield chunk.subarray(offset, offset + size);
+      meter.add(size);
+      offset += size;
     }
   }
-  await meter.gate();
 }
 
 async function writeEntry(entry: Entry, target: ImageRoot, room: number): Promise<number> {
