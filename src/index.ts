@@ -1,4 +1,14 @@
 export { isSlipwayError, SlipwayError, type SlipwayErrorCode, type SlipwayErrorDetail } from "./errors.js";
-export * from "./clock/index.js";
+export {
+  SteadyClock,
+  systemClock,
+  TimerQueue,
+  type Alarm,
+  type Clock,
+  type ClockHost,
+  type ClockStep,
+  type ScheduleOptions,
+  type TimerQueueOptions,
+} from "./clock/index.js";
 export * from "./conditions/index.js";
 export * from "./deadline/index.js";

@@ -21,6 +21,11 @@ export interface Clock {
    * A host timer may fire up to 1 ms early: whoever acts on an instant reads `now()` again first.
    */
   schedule(atMs: number, callback: () => void, options?: ScheduleOptions): Disposable;
+  /**
+   * Stands for the process whose timers these are, where one clock object lives through several: a test clock that
+   * simulates restarts gives a new one after each. Absent: the clock itself.
+   */
+  readonly incarnation?: object | undefined;
 }
 
 /** A change of the wall clock that no elapsed time explains: NTP, an operator, a restored snapshot. */

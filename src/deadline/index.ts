@@ -16,6 +16,22 @@ export type {
   TickEvent,
   WaiveCleanupEvent,
 } from "./event.js";
+export { DeadlineExpiredError, StartRefusedError } from "./deadline-errors.js";
+export type {
+  DeadlineEvents,
+  PhaseNotice,
+  ProgressNotice,
+  RenewalNotice,
+  SettlementNotice,
+} from "./live-events.js";
+export type {
+  Commit,
+  CommitResult,
+  PhasedDeadlineOptions,
+  PhasedDeadlineRestoreOptions,
+  PhasedDeadlineStartOptions,
+} from "./live-options.js";
+export { PhasedDeadline } from "./phased-deadline.js";
 export type { Applied, DeadlineOutcome, DeadlineStep, RefusalReason, Refused } from "./outcome.js";
 export {
   definePlan,

@@ -18,8 +18,10 @@ export interface StateFault {
  */
 export function* stateFaults(state: DeadlineState): Generator<StateFault> {
   const phase = phaseOf(state.plan, state.phase);
-  if (phase === undefined)
-    return yield { field: "phase", expected: "a phase of the plan", value: state.phase };
+  if (phase === undefined) {
+    yield { field: "phase", expected: "a phase of the plan", value: state.phase };
+    return;
+  }
   yield* orderFaults(state);
   yield* windowFaults(state, phase);
   yield* pauseFaults(state);
@@ -60,7 +62,10 @@ function* windowFaults(state: DeadlineState, phase: DeadlinePhase): Generator<St
     if (value !== null) yield { field, expected: "null, for the phase has no budget", value };
     return;
   }
-  if (value === null) return yield { field, expected: "an instant, for the phase has a budget", value };
+  if (value === null) {
+    yield { field, expected: "an instant, for the phase has a budget", value };
+    return;
+  }
   const first = after(countedFrom(state), phase.budgetMs);
   const last =
     phase.renewOn === undefined && state.pauseSeq === null
@@ -101,7 +106,8 @@ function* stallFaults(state: DeadlineState, phase: DeadlinePhase): Generator<Sta
   }
   if ((stallLimitMs === null) !== (stallEndsAt === null)) {
     const expected = stallLimitMs === null ? "null, for no stall limit applies" : "an instant";
-    return yield { field: "stallEndsAt", expected, value: stallEndsAt };
+    yield { field: "stallEndsAt", expected, value: stallEndsAt };
+    return;
   }
   if (stallLimitMs === null || stallEndsAt === null) return;
   const first = after(countedFrom(state), stallLimitMs);
@@ -125,7 +131,8 @@ function* configurationFaults(state: DeadlineState): Generator<StateFault> {
   }
   if (rejection === null) return;
   if (configuration === null) {
-    return yield { field: "configuration", expected: "what was rejected", value: configuration };
+    yield { field: "configuration", expected: "what was rejected", value: configuration };
+    return;
   }
   if (rejection.generation > configuration.generation) {
     const expected = `at most the recorded generation (${configuration.generation})`;

@@ -156,11 +156,15 @@ function present<K extends string, V>(key: K, value: V | undefined): Partial<Rec
  * @internal
  */
 export function* planFaults(plan: unknown): Generator<PlanFault> {
-  if (!isRecord(plan)) return yield { field: "", expected: "an object", value: plan };
+  if (!isRecord(plan)) {
+    yield { field: "", expected: "an object", value: plan };
+    return;
+  }
   yield* unknownFields(plan, PLAN_FIELDS, "");
   const { phases } = plan;
   if (!Array.isArray(phases) || phases.length === 0 || phases.length > MAX_PHASES) {
-    return yield { field: "phases", expected: `a list of 1 to ${MAX_PHASES} phases`, value: phases };
+    yield { field: "phases", expected: `a list of 1 to ${MAX_PHASES} phases`, value: phases };
+    return;
   }
   const names = new Set<unknown>();
   for (const [index, phase] of phases.entries()) {
@@ -196,7 +200,10 @@ function budgetOf(phase: unknown): number {
 }
 
 function* phaseFaults(phase: unknown, field: string): Generator<PlanFault> {
-  if (!isRecord(phase)) return yield { field, expected: "an object", value: phase };
+  if (!isRecord(phase)) {
+    yield { field, expected: "an object", value: phase };
+    return;
+  }
   yield* unknownFields(phase, PHASE_FIELDS, `${field}.`);
   const { name, renewOn, timeoutReason, budgetMs, stallMs } = phase;
   if (typeof name !== "string" || name === "" || name.length > MAX_NAME_LENGTH) {

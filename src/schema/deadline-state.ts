@@ -74,7 +74,7 @@ export const deadlineStateSchema: z.ZodType<DeadlineState> = z.strictObject({
   rejection: z
     .strictObject({ generation: count, at: instant, reason: text.nullable(), message: text.nullable() })
     .nullable(),
-  spentRejections: z.array(z.string().min(1)).max(64),
+  spentRejections: z.array(z.string().min(1).max(300)).max(64),
   expiry: z
     .strictObject({
       phase: name,
@@ -82,7 +82,7 @@ export const deadlineStateSchema: z.ZodType<DeadlineState> = z.strictObject({
       at: instant,
       observedAt: instant,
       reason,
-      message: z.string(),
+      message: text,
     })
     .nullable(),
   completedAt: instant.nullable(),

@@ -56,6 +56,10 @@ export class VirtualClock implements Clock {
     return this.#clock.schedule(atMs, callback, options);
   }
 
+  get incarnation(): object {
+    return this.#clock;
+  }
+
   /** Monotonic time in milliseconds: starts at 0, stands still in suspend. */
   get mono(): number {
     return this.#host.mono;

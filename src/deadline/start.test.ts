@@ -1,0 +1,106 @@
+import { describe, expect, it } from "vitest";
+import { isSlipwayError } from "../errors.js";
+import { applyDeadlineEvent } from "./apply.js";
+import { PhasedDeadline } from "./phased-deadline.js";
+import { startAttempt, type StartAttemptOptions } from "./start.js";
+import type { DeadlineState } from "./state.js";
+
+const plan = {
+  phases: [
+    { name: "prepare", budgetMs: 100 },
+    { name: "admit", budgetMs: 100 },
+  ],
+};
+
+function fresh(options: Partial<StartAttemptOptions> = {}): DeadlineState {
+  const { state } = startAttempt(plan, { attempt: "a1", now: 0, ...options });
+  if (state === undefined) throw new Error("refused");
+  return state;
+}
+
+describe("startAttempt", () => {
+  it("refuses while the attempt before it lives", () => {
+    expect(startAttempt(plan, { attempt: "a2", now: 99, previous: fresh() })).toEqual({
+      refused: "previous-active",
+    });
+  });
+
+  it("refuses a token that was used", () => {
+    const done = applyDeadlineEvent(fresh({ phase: "admit" }), { type: "complete", attempt: "a1" }, 1).state;
+    expect(startAttempt(plan, { attempt: "a1", now: 2, previous: done })).toEqual({
+      refused: "token-reused",
+    });
+    expect(startAttempt(plan, { attempt: "a2", now: 2, previous: done }).state?.attempt).toBe("a2");
+  });
+
+  it("refuses until the cleanup is done, also of an expiry that nobody has written", () => {
+    expect(startAttempt(plan, { attempt: "a2", now: 100, previous: fresh() })).toEqual({
+      refused: "cleanup-pending",
+    });
+    let state = applyDeadlineEvent(fresh(), { type: "cancel", attempt: "a1", reason: "stop" }, 1).state;
+    expect(startAttempt(plan, { attempt: "a2", now: 2, previous: state })).toEqual({
+      refused: "cleanup-pending",
+    });
+    state = applyDeadlineEvent(state, { type: "claim-cleanup", attempt: "a1", owner: "g" }, 3).state;
+    expect(startAttempt(plan, { attempt: "a2", now: 3, previous: state })).toEqual({
+      refused: "cleanup-pending",
+    });
+    state = applyDeadlineEvent(state, { type: "cleanup-done", attempt: "a1", claim: 1, ok: true }, 4).state;
+    expect(startAttempt(plan, { attempt: "a2", now: 5, previous: state }).state).toMatchObject({
+      startedAt: 5,
+      version: 1,
+    });
+  });
+
+  it("refuses when the parent leaves too little", () => {
+    const within = (deadlineAt: number | null, minStartMs?: number) =>
+      startAttempt(plan, { attempt: "a1", now: 1000, parent: { deadlineAt }, minStartMs });
+    expect(within(1000)).toEqual({ refused: "parent-too-short", remainingMs: 0 });
+    expect(within(900)).toEqual({ refused: "parent-too-short", remainingMs: 0 });
+    expect(within(1049, 50)).toEqual({ refused: "parent-too-short", remainingMs: 49 });
+    expect(within(1050, 50).state?.parentDeadlineAt).toBe(1050);
+    expect(within(1001).state?.parentDeadlineAt).toBe(1001);
+    expect(within(null).state?.parentDeadlineAt).toBe(null);
+  });
+
+  it("may start in a later phase, to adopt a record from before", () => {
+    expect(fresh({ phase: "admit", now: 7 })).toMatchObject({
+      phase: "admit",
+      phaseEnteredAt: 7,
+      windowEndsAt: 107,
+    });
+  });
+
+  it("holds instants within the safe integers, whatever a plan allows", () => {
+    const long = { phases: [{ name: "run", budgetMs: Number.MAX_SAFE_INTEGER }] };
+    expect(startAttempt(long, { attempt: "a", now: 5 }).state?.windowEndsAt).toBe(Number.MAX_SAFE_INTEGER);
+  });
+
+  it.each([
+    ["attempt", { attempt: "" }],
+    ["attempt", { attempt: 7 }],
+    ["now", { now: Number.NaN }],
+    ["now", { now: 1.5 }],
+    ["now", { now: "0" }],
+    ["phase", { phase: "nowhere" }],
+    ["minStartMs", { minStartMs: -1 }],
+    ["parent.deadlineAt", { parent: { deadlineAt: Number.POSITIVE_INFINITY } }],
+    ["configuration.generation", { configuration: { generation: -1 } }],
+    ["configuration.digest", { configuration: { generation: 1, digest: "" } }],
+    ["configuration.committedAt", { configuration: { generation: 1, committedAt: Number.NaN } }],
+  ])("names a wrong %s", (field, wrong) => {
+    try {
+      startAttempt(plan, { attempt: "a1", now: 0, ...wrong } as StartAttemptOptions);
+    } catch (error) {
+      expect(isSlipwayError(error) && error.field).toBe(field);
+      return;
+    }
+    expect.fail("accepted");
+  });
+
+  it("is thrown by the live deadline, which has no value to refuse with", () => {
+    expect(() => PhasedDeadline.start(plan, { attempt: "a2", previous: fresh({ now: Date.now() }) })).toThrow(
+      "The attempt may not start: previous-active",
+    );
+  });
+});

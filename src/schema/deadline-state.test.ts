@@ -1,0 +1,263 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import {
+  applyDeadlineEvent,
+  startAttempt,
+  type DeadlineEvent,
+  type DeadlineState,
+} from "../deadline/index.js";
+import { isSlipwayError, type SlipwayError } from "../errors.js";
+import { decodeDeadlineState } from "./deadline-state.js";
+
+const attempt = "a1";
+const plan = {
+  phases: [
+    {
+      name: "prepare",
+      budgetMs: 1000,
+      stallMs: { download: 100 },
+      timeoutReason: "ImagePreparationTimedOut",
+    },
+    { name: "admit", budgetMs: 500, renewOn: "change" as const, ceilingMs: 900 },
+  ],
+  ceilingMs: 5000,
+};
+
+function after(...steps: readonly (readonly [number, object])[]): DeadlineState {
+  const start = startAttempt(plan, {
+    attempt,
+    now: 0,
+    configuration: { generation: 1, digest: "d1", committedAt: 0 },
+    parent: { deadlineAt: 9000 },
+  });
+  if (start.state === undefined) throw new Error("refused");
+  return steps.reduce<DeadlineState>(
+    (state, [now, event]) => applyDeadlineEvent(state, { attempt, ...event } as DeadlineEvent, now).state,
+    start.state,
+  );
+}
+
+const progress = { type: "progress", phase: "prepare", step: "download", part: "l1", position: 7, run: 2 };
+const samples: Readonly<Record<string, DeadlineState>> = {
+  fresh: after(),
+  preparing: after([10, progress]),
+  paused: after([10, progress], [20, { type: "pause", seq: 4 }]),
+  rejected: after(
+    [10, { type: "enter", phase: "admit" }],
+    [20, { type: "reject", generation: 1, reason: "R", message: "m" }],
+  ),
+  renewed: after(
+    [10, { type: "enter", phase: "admit" }],
+    [20, { type: "change", generation: 2, digest: "d2" }],
+  ),
+  completed: after([10, { type: "enter", phase: "admit" }], [20, { type: "complete" }]),
+  cancelled: after([10, { type: "cancel", reason: "stop" }]),
+  stalled: after([10, progress], [500, { type: "tick" }]),
+  claimed: after([1000, { type: "tick" }], [1001, { type: "claim-cleanup", owner: "g" }]),
+  cleaned: after(
+    [1000, { type: "tick" }],
+    [1001, { type: "claim-cleanup", owner: "g" }],
+    [1002, { type: "cleanup-done", claim: 1, ok: true }],
+  ),
+  waived: after([1000, { type: "tick" }], [1001, { type: "waive-cleanup", by: "op", reason: "gone" }]),
+};
+
+const copy = (state: DeadlineState): Record<string, unknown> =>
+  JSON.parse(JSON.stringify(state)) as Record<string, unknown>;
+
+function faultOf(value: unknown): SlipwayError {
+  try {
+    decodeDeadlineState(value);
+  } catch (error) {
+    if (isSlipwayError(error)) return error;
+    throw error;
+  }
+  throw new Error(`accepted: ${JSON.stringify(value)}`);
+}
+
+/** Every path to a leaf or branch of a JSON value. */
+function* paths(
+  value: unknown,
+  prefix: readonly (string | number)[] = [],
+): Generator<readonly (string | number)[]> {
+  if (typeof value !== "object" || value === null) return;
+  for (const [key, child] of Object.entries(value)) {
+    const path = [...prefix, Array.isArray(value) ? Number(key) : key];
+    yield path;
+    yield* paths(child, path);
+  }
+}
+
+/** The object that holds the last key of a path, in a fresh copy of the state. */
+function holderOf(
+  state: DeadlineState,
+  path: readonly (string | number)[],
+): { root: unknown; holder: Record<string | number, unknown>; key: string | number } {
+  const root = copy(state);
+  const key = path.at(-1);
+  let holder: Record<string | number, unknown> = root;
+  for (const step of path.slice(0, -1)) holder = holder[step] as Record<string | number, unknown>;
+  if (key === undefined) throw new Error("empty path");
+  return { root, holder, key };
+}
+
+describe("decodeDeadlineState", () => {
+  it.each(Object.entries(samples))("reads back a %s state as it was written", (_name, state) => {
+    expect(decodeDeadlineState(copy(state))).toEqual(state);
+  });
+
+  it.each(Object.entries(samples))("refuses a %s state with any field missing", (_name, state) => {
+    const optional = new Set([
+      "budgetMs",
+      "stallMs",
+      "renewOn",
+      "ceilingMs",
+      "ceilingMayTruncate",
+      "download",
+    ]);
+    for (const path of paths(state)) {
+      const { root, holder, key } = holderOf(state, path);
+      if (Array.isArray(holder)) continue;
+      // eslint-disable-next-line @typescript-eslint/no-dynamic-delete -- damaging the record is the point
+      delete holder[key];
+      if (optional.has(String(key))) continue;
+      expect(faultOf(root).field, path.join(".")).not.toBe(undefined);
+    }
+  });
+
+  it.each(Object.entries(samples))("refuses a %s state with any field of another type", (_name, state) => {
+    for (const path of paths(state)) {
+      for (const wrong of [{ surprise: "x" }, [[]], true, "x".repeat(5000), 1.5, -1e300]) {
+        const { root, holder, key } = holderOf(state, path);
+        if (path.includes("marks") && key === "position" && wrong === 1.5) continue;
+        holder[key] = wrong;
+        expect(["INVALID_STATE", "UNSUPPORTED_SCHEMA_VERSION"], path.join(".")).toContain(faultOf(root).code);
+      }
+    }
+  });
+
+  it("refuses an extra field anywhere and names it", () => {
+    for (const [name, state] of Object.entries(samples)) {
+      for (const path of [[], ...paths(state)]) {
+        const { root, holder, key } = holderOf(state, [...path, "surprise"]);
+        if (typeof holder !== "object" || (holder as unknown) === null || Array.isArray(holder)) continue;
+        if (path.at(-1) === "stallMs") continue;
+        holder[key] = 1;
+        expect(faultOf(root).field, `${name} ${path.join(".")}`).toMatch(/surprise$/);
+      }
+    }
+  });
+
+  it("refuses an instant that was moved, in either direction, unless it carries no claim", () => {
+    const free = new Set(["parentDeadlineAt", "observedAt", "cleanup.doneAt", "cleanup.waiver.at"]);
+    for (const [name, state] of Object.entries(samples)) {
+      for (const path of paths(state)) {
+        const field = path.join(".");
+        if (!/At$|until$|\.at$/.test(field) || free.has(field)) continue;
+        const { root, holder, key } = holderOf(state, path);
+        if (typeof holder[key] !== "number") continue;
+        holder[key] += 1e9;
+        expect(faultOf(root).code, `${name} ${field}`).toBe("INVALID_STATE");
+      }
+    }
+  });
+
+  it.each([
+    ["a phase that the plan has not", "fresh", { phase: "nowhere" }, "phase"],
+    ["a longer window in a fixed phase", "fresh", { windowEndsAt: 1001 }, "windowEndsAt"],
+    ["a shorter window", "fresh", { windowEndsAt: 999 }, "windowEndsAt"],
+    ["no window where there is a budget", "fresh", { windowEndsAt: null }, "windowEndsAt"],
+    ["an active state at its deadline", "fresh", { observedAt: 1000 }, "status"],
+    ["an entry before the start", "fresh", { startedAt: 5 }, "startedAt"],
+    ["a parent that ended before the start", "fresh", { parentDeadlineAt: 0 }, "parentDeadlineAt"],
+    ["a stall limit of no step", "preparing", { stallLimitMs: 99 }, "stallLimitMs"],
+    ["a stall without a limit", "fresh", { stallEndsAt: 100 }, "stallEndsAt"],
+    ["a pause without its seq", "paused", { pauseSeq: null }, "pauseSeq"],
+    [
+      "a mark twice",
+      "preparing",
+      {
+        marks: [
+          { step: "a", part: null, position: 1 },
+          { step: "a", part: null, position: 2 },
+        ],
+      },
+      "marks[1]",
+    ],
+    ["a rejection of no configuration", "rejected", { configuration: null }, "configuration"],
+    ["an expiry of a living attempt", "fresh", { expiry: samples["stalled"]?.expiry }, "expiry"],
+    ["no expiry of an expired one", "stalled", { expiry: null }, "expiry"],
+    [
+      "a completion in another phase",
+      "completed",
+      { phase: "prepare", phaseEnteredAt: 0, windowEndsAt: 1000 },
+      "phase",
+    ],
+    [
+      "a living attempt that needs a cleanup",
+      "fresh",
+      { cleanup: samples["stalled"]?.cleanup },
+      "cleanup.status",
+    ],
+    ["a schema version as text", "fresh", { schemaVersion: "1" }, "schemaVersion"],
+  ])("refuses %s", (_what, name, damage, field) => {
+    expect(faultOf({ ...copy(samples[name]!), ...damage }).field).toBe(field);
+  });
+
+  it.each([
+    ["another bound", { limitedBy: "budget" }, "expiry.limitedBy"],
+    ["another instant", { at: 111 }, "expiry.at"],
+    ["another reason", { reason: "ProvisioningTimedOut" }, "expiry.reason"],
+    ["another phase", { phase: "admit" }, "expiry.phase"],
+    ["an expiry that was seen before it came", { observedAt: 100 }, "expiry.at"],
+  ])("refuses an expiry that names %s", (_what, damage, field) => {
+    const state = samples["stalled"]!;
+    expect(faultOf({ ...copy(state), expiry: { ...state.expiry, ...damage } }).field).toBe(field);
+  });
+
+  it("refuses a plan that could not have been defined", () => {
+    const state = copy(samples["fresh"]!);
+    expect(
+      faultOf({ ...state, plan: { ...plan, cleanupBudgetMs: 1, observeEveryMs: 1, phases: [] } }).field,
+    ).toBe("plan.phases");
+    const truncated = { ...(state["plan"] as object), ceilingMs: 10 };
+    expect(faultOf({ ...state, plan: truncated }).field).toBe("plan.ceilingMs");
+  });
+
+  it("says what it found in a version that it does not know", () => {
+    const fault = faultOf({ ...copy(samples["fresh"]!), schemaVersion: 2 });
+    expect(fault).toMatchObject({ code: "UNSUPPORTED_SCHEMA_VERSION", field: "schemaVersion", value: 2 });
+  });
+
+  it.each([[null], [undefined], ["{}"], [7], [[]], [{}]])("refuses %o", (value) => {
+    expect(faultOf(value).code).toBe("INVALID_STATE");
+  });
+
+  it("reads the first release's states for ever", () => {
+    const v1 =
+      '{"schemaVersion":1,"version":3,"attempt":"a1","plan":{"phases":[{"name":"prepare","budgetMs":1000,"timeoutReason":"ImagePreparationTimedOut"},{"name":"admit","budgetMs":500,"renewOn":"change","timeoutReason":"ProvisioningTimedOut"}],"ceilingMs":5000,"cleanupBudgetMs":30000,"observeEveryMs":30000},"status":"active","startedAt":0,"observedAt":20,"parentDeadlineAt":null,"phase":"admit","phaseEnteredAt":10,"windowEndsAt":520,"pausedAt":null,"pauseSeq":null,"run":0,"marks":[],"stallLimitMs":null,"stallEndsAt":null,"configuration":{"generation":2,"digest":"d2","committedAt":20},"rejection":null,"spentRejections":[],"expiry":null,"completedAt":null,"cancellation":null,"cleanup":{"status":"none","claims":0,"claim":null,"error":null,"doneAt":null,"waiver":null}}';
+    expect(JSON.stringify(decodeDeadlineState(JSON.parse(v1)))).toBe(v1);
+  });
+
+  it("throws nothing but its own error for any JSON, and for any damage to a state", () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        expect(faultOf(value).code).toBe("INVALID_STATE");
+      }),
+    );
+    const all = Object.values(samples).flatMap((state) => [...paths(state)].map((path) => ({ state, path })));
+    fc.assert(
+      fc.property(fc.constantFrom(...all), fc.jsonValue(), ({ state, path }, value) => {
+        const { root, holder, key } = holderOf(state, path);
+        holder[key] = value;
+        try {
+          const decoded = decodeDeadlineState(root);
+          expect(JSON.parse(JSON.stringify(decoded))).toEqual(JSON.parse(JSON.stringify(root)));
+        } catch (error) {
+          expect(isSlipwayError(error) && typeof error.field === "string").toBe(true);
+        }
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
