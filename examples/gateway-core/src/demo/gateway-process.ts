@@ -9,6 +9,8 @@ export interface GatewayProcessOptions {
   readonly dataDir: string;
   /** Further arguments of `serve`. */
   readonly args: readonly string[];
+  /** The program, when it is not the one beside this file. */
+  readonly cli?: string | undefined;
 }
 
 /** A gateway as a process of its own: started, killed and started again from outside. */
@@ -39,7 +41,7 @@ export class GatewayProcess {
   /** Starts it and does not wait for anything. */
   launch(): ChildProcess {
     const { dataDir, args } = this.#options;
-    const cli = fileURLToPath(new URL("../cli.js", import.meta.url));
+    const cli = this.#options.cli ?? fileURLToPath(new URL("../cli.js", import.meta.url));
     const log = openSync(this.logPath, "a");
     try {
       const command = [cli, "--json", "serve", "--data", join(dataDir, "data"), ...args];
