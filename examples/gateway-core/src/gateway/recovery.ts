@@ -35,8 +35,18 @@ export async function recover(records: SandboxRecords, wake: (id: string) => voi
   log("recovered", { sandboxes: seen });
 }
 
+/** Moves every instant that decides something by as much as the deadline's were moved. */
 function onThisClock(record: SandboxRecord, now: number): SandboxRecord {
-  if (record.deadline === null) return record;
-  const deadline = rebaseClock(record.deadline, now);
-  return deadline === record.deadline ? record : { ...record, deadline };
+  const { deadline: before, lease } = record;
+  if (before === null) return record;
+  const deadline = rebaseClock(before, now);
+  if (deadline === before) return record;
+  const by = deadline.observedAt - before.observedAt;
+  return {
+    ...record,
+    deadline,
+    lease: lease && { ...lease, until: lease.until + by },
+    launchNotBefore: record.launchNotBefore + by,
+    cleanupNotBefore: record.cleanupNotBefore + by,
+  };
 }

@@ -74,8 +74,8 @@ export class SandboxRecords {
       }
       if (tries >= TRIES_MAX)
         throw new Error(`The record ${id} changed ${TRIES_MAX} times under one decision`);
-      // Each conflict means that somebody else went ahead; a growing pause lets the others finish.
-      await sleep(this.#clock, Math.min(tries, 20));
+      // Each conflict means that somebody else went ahead; a growing pause lets many of them finish.
+      if (tries > 1) await sleep(this.#clock, Math.min(tries, 20));
     }
   }
 

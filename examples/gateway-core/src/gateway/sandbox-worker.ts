@@ -103,7 +103,7 @@ export class SandboxWorker {
     );
   }
 
-  /** Does the next thing; false when there was none. */
+  /** Does the next thing; false when there was none, or it turned out not to be ours: then a write or the sweep wakes. */
   async #step(): Promise<boolean> {
     const { id, records, owner, drivers } = this.#options;
     const found = await records.read(id);
@@ -143,7 +143,9 @@ export class SandboxWorker {
   async #start(driver: Driver): Promise<boolean> {
     const { id } = this.#options;
     const controller = new AbortController();
+    let taken = false;
     const onStarted = (running: RunningLaunch): void => {
+      taken = true;
       this.#launch = { running, controller };
     };
     try {
@@ -152,7 +154,7 @@ export class SandboxWorker {
     } finally {
       this.#launch = null;
     }
-    return true;
+    return taken;
   }
 
   /** Finds out what became of an instance that an earlier process started, or was about to. */
@@ -174,8 +176,7 @@ export class SandboxWorker {
     }
     // Never written down as started: the work was interrupted, which is nobody's failure, and begins again.
     if (instance.handle === null && record.activatedRun === null) return this.#start(driver);
-    await records.change(id, (found, now) => recordSupervisorGone(found, run, now));
-    return true;
+    return (await records.change(id, (found, now) => recordSupervisorGone(found, run, now))).result;
   }
 
   async #begin(): Promise<boolean> {
@@ -191,7 +192,7 @@ export class SandboxWorker {
     const { id, records, owner, log } = this.#options;
     this.#endWatch();
     const { result: claim } = await records.change(id, (found, now) => claimCleanup(found, owner, now));
-    if (claim === null) return true;
+    if (claim === null) return false;
     const failure = await this.#limited(claim.until, (signal) =>
       driver.cleanUp({ id, name: record.name }, { signal }),
     );
