@@ -41,12 +41,9 @@ export async function serveGateway(options: ServeOptions): Promise<RunningGatewa
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const store = new SqliteStore(join(dataDir, "gateway.db"));
   const clock = options.clock ?? systemClock;
-  const { promise: ready, resolve: open } = withResolvers();
-  let app: ReturnType<typeof buildApp> | undefined;
-  const fetch = async (request: Request): Promise<Response> => {
-    await ready;
-    return app?.fetch(request) ?? new Response(null, { status: 503 });
-  };
+  // Supervisors are told an address before there is a gateway behind it: their requests wait until there is.
+  const { promise: ready, resolve: open } = withResolvers<ReturnType<typeof buildApp>>();
+  const fetch = async (request: Request): Promise<Response> => (await ready).fetch(request);
   const { server, port } = await listen(fetch, dataDir, options.port);
   const url = `http://${HOST}:${port}`;
   const supervisorProgram = fileURLToPath(new URL("./supervisor.js", import.meta.url));
@@ -62,9 +59,8 @@ export async function serveGateway(options: ServeOptions): Promise<RunningGatewa
     newId: randomUUID,
     leaseMs: options.leaseMs,
   });
-  app = buildApp({ gateway, log: options.log, ownerToken: options.ownerToken });
   await gateway.start();
-  open();
+  open(buildApp({ gateway, log: options.log, ownerToken: options.ownerToken }));
   return {
     url,
     gateway,
@@ -110,10 +106,10 @@ async function notedPort(note: string): Promise<number> {
   }
 }
 
-function withResolvers(): { promise: Promise<void>; resolve: () => void } {
-  let resolve = (): void => undefined;
-  const promise = new Promise<void>((settle) => {
-    resolve = settle;
+function withResolvers<T>(): { promise: Promise<T>; resolve: (value: T) => void } {
+  let settle: ((value: T) => void) | undefined;
+  const promise = new Promise<T>((resolve) => {
+    settle = resolve;
   });
-  return { promise, resolve };
+  return { promise, resolve: (value) => settle?.(value) };
 }

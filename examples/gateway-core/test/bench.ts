@@ -17,7 +17,7 @@ export const BUDGETS: Budgets = {
   cleanupMs: 3000,
 };
 
-export const REQUEST: CreateRequest = {
+const REQUEST: CreateRequest = {
   name: "box",
   spec: {
     driver: "fake",

@@ -7,7 +7,7 @@ export interface ConformanceCase {
 }
 
 /** Opens a connection. All connections of one case share one empty store. */
-export type OpenStore = () => Promise<RecordStore>;
+type OpenStore = () => Promise<RecordStore>;
 
 export const recordStoreConformance: readonly ConformanceCase[] = [
   testCase("a record that was put in comes back as it was, at version 1", async (open) => {

@@ -1,7 +1,10 @@
 import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach } from "vitest";
+import { afterEach, vi } from "vitest";
+
+// Whoever writes to a real disk or starts real processes waits for a machine that others use as well.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 30_000 });
 
 const made: string[] = [];
 

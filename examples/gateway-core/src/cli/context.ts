@@ -25,9 +25,9 @@ export function printJson(value: unknown): void {
 
 /** One sandbox as one line. */
 export function summary(view: SandboxView): string {
-  const left = view.deadline?.remainingMs;
+  const left = view.deadline?.remainingMs ?? null;
   const deadline =
-    view.deadline?.status === "active" && left != null ? `, ${Math.ceil(left / 1000)} s left` : "";
+    view.deadline?.status === "active" && left !== null ? `, ${Math.ceil(left / 1000)} s left` : "";
   return `${view.name}  ${view.phase}  ${view.reason}${deadline}  (${view.id})`;
 }
 

@@ -91,7 +91,10 @@ export function addSandboxCommands(program: Command): void {
       async (sandbox: string, options: { policy: unknown; ifGeneration?: number }, command: Command) => {
         const { client, json } = contextOf(command);
         const updated = await client.update(sandbox, options);
-        if (json) return printJson(updated);
+        if (json) {
+          printJson(updated);
+          return;
+        }
         const kind = updated.sameContent ? "the same content" : updated.renewed ? "a new window" : "a change";
         console.log(`${updated.name}: generation ${updated.configuration.generation}, ${kind}`);
       },
@@ -126,7 +129,10 @@ export function addSandboxCommands(program: Command): void {
     .action(async (sandbox: string, options: WaitOptions, command: Command) => {
       const context = contextOf(command);
       const view = await context.client.delete(sandbox);
-      if (!options.wait) return print(context.json, view);
+      if (!options.wait) {
+        print(context.json, view);
+        return;
+      }
       const exitCode = await follow(context, view.id, () => false);
       process.exitCode = exitCode === EXIT_GONE ? 0 : exitCode;
     });

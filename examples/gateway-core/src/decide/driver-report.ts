@@ -65,7 +65,7 @@ export function recordProgress(
   const { record: next, outcome } = applyToDeadline(record, event, now);
   const current = next.deadline?.status === "active" && next.deadline.attempt === attempt && next.run === run;
   // The last report of a step repeats its position: as progress it is old news, as its end it is not.
-  const ends = done === true && next.steps.find((view) => view.step === step)?.finishedAt == null;
+  const ends = done === true && (next.steps.find((view) => view.step === step)?.finishedAt ?? null) === null;
   if (!current || !(outcome.applied || ends)) return { record: next, result: outcome };
   return { record: { ...next, steps: withStep(next.steps, progress, now) }, result: outcome };
 }

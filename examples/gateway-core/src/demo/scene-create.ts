@@ -16,8 +16,8 @@ export async function sceneCreate(stage: Stage): Promise<SandboxView> {
   });
   const seen: number[] = [];
   const ready = await stage.firstEvent(created.id, (view) => {
-    const position = imageStep(view)?.position;
-    if (position != null && position !== seen.at(-1)) seen.push(position);
+    const position = imageStep(view)?.position ?? null;
+    if (position !== null && position !== seen.at(-1)) seen.push(position);
     return view.phase === "Ready" || view.phase === "Error";
   });
   const some = seen.filter(

@@ -78,6 +78,6 @@ export async function sceneNoNews(stage: Stage): Promise<void> {
 }
 
 export function instant(view: SandboxView): string {
-  const at = view.deadline?.deadlineAt;
-  return at == null ? "none" : new Date(at).toISOString().slice(11, 23);
+  const at = view.deadline?.deadlineAt ?? null;
+  return at === null ? "none" : new Date(at).toISOString().slice(11, 23);
 }

@@ -13,7 +13,8 @@ import { applyReport, type ReportResult, type SupervisorReport } from "../decide
 import type { Driver } from "../driver/driver.js";
 import { InvalidInputError } from "../input-error.js";
 import { dueAt } from "../record/due.js";
-import type { JsonObject } from "../record/json.js";
+import { digestOf } from "../record/digest.js";
+import { canonicalJson, type JsonObject } from "../record/json.js";
 import type { SandboxSpec } from "../record/record.js";
 import type { RecordStore } from "../store/record-store.js";
 import { checkOverrides, planFor, type Budgets } from "./budgets.js";
@@ -110,7 +111,9 @@ export class Gateway {
     const found = await this.records.findByName(name);
     // Whoever had the name was deleted in between: the name is free, and the next request gets it.
     if (found === null) return { record, version: 0, result: "name-taken" };
-    const same = JSON.stringify(found.record.spec) === JSON.stringify(JSON.parse(JSON.stringify(spec)));
+    const same =
+      contentOf(found.record.spec) === contentOf(spec) &&
+      found.record.configuration.digest === digestOf(policy);
     return { ...found, result: same && found.record.phase !== "Deleting" ? "exists" : "name-taken" };
   }
 
@@ -194,4 +197,9 @@ export class Gateway {
     this.#workers.set(id, worker);
     return worker;
   }
+}
+
+/** Fields that are absent and fields that are undefined are the same content; so is any order of them. */
+function contentOf(spec: SandboxSpec): string {
+  return canonicalJson(JSON.parse(JSON.stringify(spec)) as JsonObject);
 }

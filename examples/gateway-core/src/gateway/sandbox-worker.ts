@@ -60,7 +60,10 @@ export class SandboxWorker {
 
   /** Reads the record anew while a driver works: another gateway may have written it. */
   async recheck(): Promise<void> {
-    if (this.#launch === null) return this.wake();
+    if (this.#launch === null) {
+      this.wake();
+      return;
+    }
     const found = await this.#options.records.read(this.#options.id);
     this.notice(found?.record ?? null);
   }

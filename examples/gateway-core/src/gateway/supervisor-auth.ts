@@ -19,8 +19,9 @@ export type AuthResult =
  * the token of an earlier attempt all get one answer.
  */
 export function authenticateSupervisor(record: SandboxRecord | null, token: string, run: number): AuthResult {
-  const expected = record?.deadline?.attempt ?? "no such attempt";
-  const matches = sameSecret(token, expected);
-  if (record?.deadline == null || !matches) return { ok: false, code: "unauthorized" };
+  const expected = record?.deadline?.attempt ?? null;
+  // Compared in any case, so that the time it takes does not tell whether there is such a sandbox.
+  const matches = sameSecret(token, expected ?? "no such attempt");
+  if (record === null || expected === null || !matches) return { ok: false, code: "unauthorized" };
   return run === record.run ? { ok: true } : { ok: false, code: "stale-run" };
 }

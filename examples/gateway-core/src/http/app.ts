@@ -1,4 +1,4 @@
-import { Hono } from "hono";
+import { Hono, type Context } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import type { Gateway } from "../gateway/gateway.js";
 import type { Log } from "../gateway/log.js";
@@ -29,13 +29,13 @@ export function buildApp({ gateway, log, ownerToken }: AppOptions): Hono {
   app.use(
     bodyLimit({
       maxSize: MAX_BODY_BYTES,
-      onError: (context) =>
+      onError: (context: Context) =>
         context.json(errorBody("too-large", `a body may have ${MAX_BODY_BYTES} bytes at most`), 413),
     }),
   );
   app.get("/healthz", (context) => context.json({ ok: true }));
   app.route("/v1/supervisor", supervisorRoutes(gateway));
-  app.use("/v1/*", async (context, next) => {
+  app.use("/v1/*", async (context: Context, next) => {
     if (ownerToken !== undefined && !sameSecret(bearer(context), ownerToken)) {
       return context.json(errorBody("unauthorized", "a valid owner token is required"), 401);
     }

@@ -1,5 +1,4 @@
 import Database from "libsql";
-import type { JsonObject } from "../record/json.js";
 import { migrate } from "./migrations.js";
 import type { InsertResult, RecordChange, RecordPage, RecordStore, StoredRecord } from "./record-store.js";
 
@@ -124,7 +123,6 @@ function decodeRows(rows: readonly unknown[]): StoredRecord[] {
 
 function decodeRow(found: unknown): StoredRecord | null {
   if (found === undefined || found === null) return null;
-  const row = found as Row;
-  const value = JSON.parse(row.value) as JsonObject;
-  return { id: row.id, name: row.name, version: row.version, dueAt: row.due_at, value };
+  const { id, name, version, due_at: dueAt, value } = found as Row;
+  return { id, name, version, dueAt, value: JSON.parse(value) as StoredRecord["value"] };
 }

@@ -58,7 +58,10 @@ export class GatewayLink {
   }
 
   /** A success, or the refusal `not-current`; anything else is waited out or thrown. */
-  async #request(path: string, init: RequestInit): Promise<Response> {
+  async #request(
+    path: string,
+    init: { method: string; body?: string; headers?: Record<string, string> },
+  ): Promise<Response> {
     const { url, sandbox, token, run } = this.#options;
     const headers = { ...init.headers, authorization: `Bearer ${token}`, "x-slipway-run": String(run) };
     for (let failures = 0; ; failures += 1) {

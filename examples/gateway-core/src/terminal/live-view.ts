@@ -41,9 +41,9 @@ export class LiveView {
       this.#finished.add(step.step);
       this.#line(formatFinished(step));
     }
-    const rejection = view.deadline?.rejection?.message;
+    const rejection = view.deadline?.rejection?.message ?? null;
     const detail =
-      rejection == null || !isComingUp(view.phase) ? view.message : `configuration rejected: ${rejection}`;
+      rejection === null || !isComingUp(view.phase) ? view.message : `configuration rejected: ${rejection}`;
     const stage = `${view.phase}/${view.reason}${detail === "" ? "" : `: ${detail}`}`;
     if (stage !== this.#stage) {
       this.#stage = stage;
@@ -72,7 +72,7 @@ export class LiveView {
     if (this.#running === undefined) return;
     const text = formatRunning(this.#running, this.#now());
     // A line that wraps could not be erased again.
-    this.#output.write([...text].slice(0, Math.max((this.#output.columns ?? 80) - 1, 1)).join(""));
+    this.#output.write(text.slice(0, Math.max((this.#output.columns ?? 80) - 1, 1)));
     this.#drawn = true;
   }
 

@@ -65,19 +65,19 @@ async function writeEntry(entry: Entry, target: ImageRoot, room: number): Promis
   const { name, type, linkname, mode } = entry.header;
   switch (type) {
     case "directory":
-      await target.directory(name, mode ?? 0o755);
+      await target.directory(name, mode);
       break;
     case "symlink":
-      await target.symbolicLink(name, linkname ?? "");
+      await target.symbolicLink(name, linkname);
       break;
     case "link":
-      await target.hardLink(name, linkname ?? "");
+      await target.hardLink(name, linkname);
       break;
     case "file":
     case "contiguous-file":
       return writeFile(entry, target, room);
     default:
-      throw new EscapingEntryError(name, `an entry of type ${String(type)} has no place in an image`);
+      throw new EscapingEntryError(name, `an entry of type ${type} has no place in an image`);
   }
   entry.resume();
   return 0;
@@ -85,7 +85,7 @@ async function writeEntry(entry: Entry, target: ImageRoot, room: number): Promis
 
 async function writeFile(entry: Entry, target: ImageRoot, room: number): Promise<number> {
   const { name, mode } = entry.header;
-  const file = await target.file(name, mode ?? 0o644);
+  const file = await target.file(name, mode);
   let written = 0;
   try {
     for await (const chunk of entry as AsyncIterable<Buffer>) {
