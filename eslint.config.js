@@ -14,7 +14,16 @@ const hostTime = [
 ].map((name) => ({ name, message: "Only src/clock touches the host: take a Clock as a parameter." }));
 
 export default tseslint.config(
-  { ignores: ["**/dist/**", "coverage/**", "docs/api/**", "node_modules/**", "**/*.cjs"] },
+  {
+    ignores: [
+      "**/dist/**",
+      "coverage/**",
+      "docs/api/**",
+      "test/docs/.blocks/**",
+      "node_modules/**",
+      "**/*.cjs",
+    ],
+  },
   ...tseslint.configs.strictTypeChecked,
   {
     languageOptions: {

@@ -9,9 +9,8 @@ interface Queues {
 const queues = new WeakMap<object, Queues>();
 
 /**
- * The queue that everything on one clock shares by default, so that any number of live objects hold one host timer.
- *
- * @internal
+ * The queue that everything on one clock shares by default, so that any number of live objects hold one host timer. For the rooms of this
+ * package: it is no part of the published surface.
  */
 export function sharedQueue(clock: Clock, unref: boolean): TimerQueue {
   const key = clock.incarnation ?? clock;

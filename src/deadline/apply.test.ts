@@ -44,8 +44,7 @@ function run(state: DeadlineState, ...steps: readonly (readonly [number, Without
 const why = (reason: string) => ({ applied: false, why: reason, changed: false });
 
 describe("progress", () => {
-  const progress = (rest: object): WithoutAttempt =>
-    ({ type: "progress", phase: "prepare", ...rest });
+  const progress = (rest: object): WithoutAttempt => ({ type: "progress", phase: "prepare", ...rest });
 
   it.each([
     ["unknown-phase", { phase: "nowhere" }],

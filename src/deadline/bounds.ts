@@ -2,12 +2,6 @@ import { after } from "./instant.js";
 import type { DeadlinePhase, DeadlinePlan } from "./plan.js";
 import type { DeadlineState, LimitedBy } from "./state.js";
 
-/** The deadline in force and the bound that sets it. */
-export interface BoundInForce {
-  readonly at: number;
-  readonly limitedBy: LimitedBy;
-}
-
 /**
  * Every bound of an attempt by name: its instant, or `null` where there is none in force.
  *
@@ -57,33 +51,35 @@ export function boundsOf(state: DeadlineState): DeadlineBounds {
 }
 
 /**
- * The earliest bound, or `null` when the attempt has no limit. A tie goes to the first in the order of
- * {@link LimitedBy}, so that a stall which coincides with the budget is not called a stall.
+ * The earliest bound in force, `Infinity` when the attempt has no limit. Asked before every event and by every alarm:
+ * it allocates nothing.
  *
  * @internal
  */
-export function boundInForce(state: DeadlineState): BoundInForce | null {
+export function deadlineAt(state: DeadlineState): number {
   const { ceilingMs } = currentPhase(state);
-  const running = state.pausedAt === null;
-  let at = Number.POSITIVE_INFINITY;
-  let limitedBy: LimitedBy = "budget";
-  if (running && state.windowEndsAt !== null) at = state.windowEndsAt;
-  if (ceilingMs !== undefined && state.phaseEnteredAt + ceilingMs < at) {
-    at = after(state.phaseEnteredAt, ceilingMs);
-    limitedBy = "phase-ceiling";
-  }
   const total = state.plan.ceilingMs;
-  if (total !== undefined && state.startedAt + total < at) {
-    at = after(state.startedAt, total);
-    limitedBy = "attempt-ceiling";
+  let at = Number.POSITIVE_INFINITY;
+  if (state.pausedAt === null) {
+    if (state.windowEndsAt !== null) at = state.windowEndsAt;
+    if (state.stallEndsAt !== null && state.stallEndsAt < at) at = state.stallEndsAt;
   }
-  if (state.parentDeadlineAt !== null && state.parentDeadlineAt < at) {
-    at = state.parentDeadlineAt;
-    limitedBy = "parent";
-  }
-  if (running && state.stallEndsAt !== null && state.stallEndsAt < at) {
-    at = state.stallEndsAt;
-    limitedBy = "stall";
-  }
-  return at === Number.POSITIVE_INFINITY ? null : { at, limitedBy };
+  if (ceilingMs !== undefined) at = Math.min(at, after(state.phaseEnteredAt, ceilingMs));
+  if (total !== undefined) at = Math.min(at, after(state.startedAt, total));
+  if (state.parentDeadlineAt !== null && state.parentDeadlineAt < at) at = state.parentDeadlineAt;
+  return at;
+}
+
+/** In this order a tie is settled, so that a stall which coincides with the budget is not called a stall. */
+const TIE_ORDER: readonly LimitedBy[] = ["budget", "phase-ceiling", "attempt-ceiling", "parent", "stall"];
+
+/**
+ * The bound that is the deadline in force, `null` when the attempt has no limit.
+ *
+ * @internal
+ */
+export function limitedBy(state: DeadlineState): LimitedBy | null {
+  const at = deadlineAt(state);
+  const bounds = boundsOf(state);
+  return TIE_ORDER.find((bound) => bounds[bound] === at) ?? null;
 }

@@ -65,8 +65,8 @@ export class CommittedRunner extends DeadlineRunner {
   }
 
   /** What is stored is announced; what is not, once it is. */
-  protected override publish(): void {
-    if (this.state.version === this.#committedVersion) this.saveNews();
+  protected override publish(now: number): void {
+    if (this.state.version === this.#committedVersion) this.saveNews(now);
     else this.flush();
   }
 
@@ -79,17 +79,18 @@ export class CommittedRunner extends DeadlineRunner {
   }
 
   #decide(event: DeadlineEvent, conflicts: number): Maybe<DeadlineOutcome> {
-    const step = applyDeadlineEvent(this.state, event, this.clock.now());
+    const now = this.clock.now();
+    const step = applyDeadlineEvent(this.state, event, now);
     if (!step.outcome.changed) return step.outcome;
     if (event.type === "progress" && step.outcome.applied) {
       this.#unsaved.push(event);
-      this.become(step.state, event);
+      this.become(step.state, now, event);
       return step.outcome;
     }
     return chain(this.#commit(step.state, this.#committedVersion), (result) => {
       if (result.committed) {
         this.#saved(step.state);
-        this.become(step.state, event);
+        this.become(step.state, now, event);
         return step.outcome;
       }
       this.#adopt(result.current);
@@ -104,13 +105,13 @@ export class CommittedRunner extends DeadlineRunner {
     const { state } = this;
     if (this.#superseded !== undefined) return;
     if (state.version === this.#committedVersion) {
-      this.saveNews();
+      this.saveNews(this.clock.now());
       return;
     }
     return chain(this.#commit(state, this.#committedVersion), (result) => {
       if (result.committed) {
         this.#saved(state);
-        this.saveNews();
+        this.saveNews(this.clock.now());
       } else {
         this.#adopt(result.current);
       }
@@ -142,7 +143,7 @@ export class CommittedRunner extends DeadlineRunner {
       if (step.outcome.applied) state = step.state;
       return step.outcome.applied;
     });
-    this.become(state);
+    this.become(state, now);
   }
 
   /** Runs a job after those before it; at once, and without a promise, when there is none and the store answers so. */

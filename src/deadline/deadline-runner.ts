@@ -2,7 +2,7 @@ import { sharedQueue, systemClock, type Alarm, type Clock, type TimerQueue } fro
 import { invalid, type SlipwayError } from "../errors.js";
 import { announce } from "./announce.js";
 import { applyDeadlineEvent } from "./apply.js";
-import { boundInForce } from "./bounds.js";
+import { deadlineAt } from "./bounds.js";
 import { DeadlineExpiredError } from "./deadline-errors.js";
 import type { DeadlineEvent } from "./event.js";
 import type { DeadlineEvents } from "./live-events.js";
@@ -60,8 +60,9 @@ export class DeadlineRunner {
 
   /** Decides an event on the latest state. */
   submit(event: DeadlineEvent): Maybe<DeadlineOutcome> {
-    const step = applyDeadlineEvent(this.state, event, this.clock.now());
-    if (step.outcome.changed) this.become(step.state, event);
+    const now = this.clock.now();
+    const step = applyDeadlineEvent(this.state, event, now);
+    if (step.outcome.changed) this.become(step.state, now, event);
     return step.outcome;
   }
 
@@ -120,8 +121,7 @@ export class DeadlineRunner {
 
   protected isDue(now: number = this.clock.now()): boolean {
     if (this.state.status !== "active" || this.stopped !== undefined) return false;
-    const bound = boundInForce(this.state);
-    return (bound !== null && now >= bound.at) || now >= this.#nextObservation();
+    return now >= deadlineAt(this.state) || now >= this.#nextObservation();
   }
 
   /** Time left in milliseconds. */
@@ -131,14 +131,14 @@ export class DeadlineRunner {
   }
 
   /** Takes over a new state of the attempt and tells everybody what it brought. */
-  protected become(next: DeadlineState, event?: DeadlineEvent): void {
+  protected become(next: DeadlineState, now: number, event?: DeadlineEvent): void {
     const before = this.state;
     this.state = next;
-    const quiet = event?.type === "progress" && next.status === "active" && this.#hold();
+    const quiet = event?.type === "progress" && next.status === "active" && this.#hold(now);
     this.arm();
     if (next.status !== before.status) this.#abortWhenOver();
     if (this.#notifier !== undefined && !this.#disposed) announce(this.#notifier, before, next, event);
-    if (!quiet) this.publish();
+    if (!quiet) this.publish(now);
   }
 
   /** Stops watching an attempt that is over without being settled here. */
@@ -150,22 +150,22 @@ export class DeadlineRunner {
   }
 
   /** Lets news out that is not to wait. */
-  protected publish(): void {
-    this.saveNews();
+  protected publish(now: number): void {
+    this.saveNews(now);
   }
 
   /** Announces the latest state as news to persist, unless that was done. */
-  protected saveNews(): void {
+  protected saveNews(now: number): void {
     this.#flushAt = Number.POSITIVE_INFINITY;
     if (this.#announcedVersion >= this.state.version) return;
     this.#announcedVersion = this.state.version;
-    this.#quietUntil = this.clock.now() + (this.options.progressEveryMs ?? DEFAULT_PROGRESS_EVERY_MS);
+    this.#quietUntil = now + (this.options.progressEveryMs ?? DEFAULT_PROGRESS_EVERY_MS);
     if (!this.#disposed) this.#notifier?.notify("change", this.state);
   }
 
   /** Lets out what was held back. */
   protected flush(): void {
-    this.saveNews();
+    this.saveNews(this.clock.now());
   }
 
   /** Sets the alarm to the next instant at which something is due. */
@@ -193,8 +193,7 @@ export class DeadlineRunner {
 
   #nextWake(): number {
     if (this.state.status !== "active" || this.stopped !== undefined) return this.#flushAt;
-    const bound = boundInForce(this.state);
-    return Math.min(bound?.at ?? Number.POSITIVE_INFINITY, this.#nextObservation(), this.#flushAt);
+    return Math.min(deadlineAt(this.state), this.#nextObservation(), this.#flushAt);
   }
 
   #nextObservation(): number {
@@ -203,8 +202,8 @@ export class DeadlineRunner {
   }
 
   /** Whether news of progress is to wait; remembers until when. */
-  #hold(): boolean {
-    if (this.clock.now() >= this.#quietUntil) return false;
+  #hold(now: number): boolean {
+    if (now >= this.#quietUntil) return false;
     this.#flushAt = this.#quietUntil;
     return true;
   }

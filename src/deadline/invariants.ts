@@ -1,4 +1,4 @@
-import { boundInForce, isLastPhase, phaseOf } from "./bounds.js";
+import { deadlineAt, isLastPhase, limitedBy, phaseOf } from "./bounds.js";
 import { after } from "./instant.js";
 import type { DeadlinePhase } from "./plan.js";
 import type { DeadlineState } from "./state.js";
@@ -149,7 +149,7 @@ function* statusFaults(state: DeadlineState, phase: DeadlinePhase): Generator<St
   yield* presence("expiry", expiry, status === "expired", status);
   yield* presence("completedAt", completedAt, status === "completed", status);
   yield* presence("cancellation", cancellation, status === "cancelled", status);
-  const bound = boundInForce(state);
+  const deadline = deadlineAt(state);
   const ended = completedAt ?? cancellation?.at ?? null;
   if (ended !== null)
     yield* notAfter(
@@ -163,19 +163,20 @@ function* statusFaults(state: DeadlineState, phase: DeadlinePhase): Generator<St
   }
   if (status !== "expired") {
     const lived = ended ?? state.observedAt;
-    if (bound !== null && lived >= bound.at) {
-      yield { field: "status", expected: `"expired", for its deadline was ${bound.at}`, value: status };
+    if (lived >= deadline) {
+      yield { field: "status", expected: `"expired", for its deadline was ${deadline}`, value: status };
     }
     return;
   }
   if (expiry === null) return;
   if (expiry.phase !== phase.name) yield { field: "expiry.phase", expected: phase.name, value: expiry.phase };
-  if (expiry.at !== bound?.at)
-    yield { field: "expiry.at", expected: `the deadline (${bound?.at})`, value: expiry.at };
-  if (expiry.limitedBy !== bound?.limitedBy) {
+  if (expiry.at !== deadline)
+    yield { field: "expiry.at", expected: `the deadline (${deadline})`, value: expiry.at };
+  const bound = limitedBy(state);
+  if (expiry.limitedBy !== bound) {
     yield {
       field: "expiry.limitedBy",
-      expected: `the bound in force (${bound?.limitedBy})`,
+      expected: `the bound in force (${bound})`,
       value: expiry.limitedBy,
     };
   }

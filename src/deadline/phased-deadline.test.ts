@@ -4,6 +4,7 @@ import { isSlipwayError } from "../errors.js";
 import { VirtualClock } from "../testing/index.js";
 import { applyDeadlineEvent } from "./apply.js";
 import { DeadlineExpiredError } from "./deadline-errors.js";
+import type { DeadlineEvent } from "./event.js";
 import type { CommitResult, PhasedDeadlineOptions } from "./live-options.js";
 import { PhasedDeadline } from "./phased-deadline.js";
 import type { DeadlineState } from "./state.js";
@@ -273,6 +274,12 @@ class Store {
   }
 }
 
+type DeadlineEventWithoutAttempt = DeadlineEvent extends infer E
+  ? E extends DeadlineEvent
+    ? Omit<E, "attempt">
+    : never
+  : never;
+
 function persisted(options: PhasedDeadlineOptions = {}) {
   const clock = new VirtualClock();
   const store = new Store(null);
@@ -330,6 +337,32 @@ describe.each([false, true])("a live deadline with a store that answers later: %
     await clock.advanceAsync(1);
     expect(store.row).toMatchObject({ status: "expired", version: 3 });
     expect(events).toEqual(["admit", "expired"]);
+  });
+
+  it("announces what another writer did, once and as its own", async () => {
+    const { store, clock, deadline } = persisted();
+    store.late = late;
+    const seen: string[] = [];
+    deadline.on("progress", ({ step, part, position }) => seen.push(`${step} ${part} ${position}`));
+    deadline.on("renewed", ({ phase }) => seen.push(`renewed ${phase}`));
+    await deadline.progress({ step: "pull", part: "l1", position: 1 });
+    const elsewhere = (event: DeadlineEventWithoutAttempt): void => {
+      store.row = applyDeadlineEvent(
+        store.row!,
+        { attempt: "a1", ...event } as DeadlineEvent,
+        clock.now(),
+      ).state;
+    };
+    elsewhere({ type: "progress", phase: "prepare", step: "pull", part: "l2" });
+    elsewhere({ type: "progress", phase: "prepare", step: "pull", part: "l1", position: 5 });
+    await deadline.change({ generation: 2 });
+    elsewhere({ type: "progress", phase: "prepare", step: "pull", part: "l1", position: 1, run: 1 });
+    await deadline.enter("admit");
+    elsewhere({ type: "change", generation: 3 });
+    clock.advance(10);
+    elsewhere({ type: "change", generation: 4 });
+    expect(await deadline.change({ generation: 4 })).toMatchObject({ why: "unchanged" });
+    expect(seen).toEqual(["pull l1 1", "pull l1 5", "pull l2 null", "pull l1 1", "renewed admit"]);
   });
 
   it("decides an event again on the state of another writer", async () => {

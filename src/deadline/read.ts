@@ -1,4 +1,4 @@
-import { boundInForce, boundsOf, type DeadlineBounds } from "./bounds.js";
+import { boundsOf, deadlineAt, limitedBy, type DeadlineBounds } from "./bounds.js";
 import { checkInstant } from "./instant.js";
 import { expireIfDue } from "./settle.js";
 import type { DeadlineState, DeadlineStatus, LimitedBy } from "./state.js";
@@ -44,7 +44,9 @@ export interface DeadlineReading {
  *
  * const plan = definePlan({ phases: [{ name: "preparation", budgetMs: 900 }], ceilingMs: 1500 });
  * const { state } = startAttempt(plan, { attempt: "a1", now: 0 });
- * if (state) readDeadline(state, 500).remainingMs; // => 400
+ * if (state) {
+ *   readDeadline(state, 500).remainingMs; // => 400
+ * }
  * ```
  *
  * @public
@@ -54,15 +56,15 @@ export function readDeadline(state: DeadlineState, now: number): DeadlineReading
   const instant = Math.max(now, state.observedAt);
   const seen = expireIfDue(state, instant);
   const active = seen.status === "active";
-  const bound = boundInForce(seen);
+  const at = deadlineAt(seen);
   return {
     attempt: seen.attempt,
     status: seen.status,
     phase: seen.phase,
-    deadlineAt: active ? (bound?.at ?? null) : null,
-    remainingMs: active ? (bound === null ? Number.POSITIVE_INFINITY : bound.at - instant) : 0,
+    deadlineAt: active && at !== Number.POSITIVE_INFINITY ? at : null,
+    remainingMs: active ? at - instant : 0,
     elapsedMs: (endOf(seen) ?? instant) - seen.startedAt,
-    limitedBy: active ? (bound?.limitedBy ?? null) : (seen.expiry?.limitedBy ?? null),
+    limitedBy: active ? limitedBy(seen) : (seen.expiry?.limitedBy ?? null),
     bounds: clampStall(boundsOf(seen)),
     paused: active && seen.pausedAt !== null,
     pausedBudgetMs:

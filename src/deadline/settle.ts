@@ -1,9 +1,9 @@
 import { clip } from "../errors.js";
-import { boundInForce, currentPhase, isLastPhase, type BoundInForce } from "./bounds.js";
+import { currentPhase, deadlineAt, isLastPhase, limitedBy } from "./bounds.js";
 import { NO_CLEANUP, PENDING_CLEANUP } from "./cleanup.js";
 import type { CancelEvent } from "./event.js";
 import type { DeadlinePhase } from "./plan.js";
-import type { DeadlineExpiry, DeadlineState } from "./state.js";
+import type { DeadlineExpiry, DeadlineState, LimitedBy } from "./state.js";
 import { apply, refuse, type Step } from "./step.js";
 
 const MAX_REASON_LENGTH = 1024;
@@ -17,15 +17,13 @@ const MAX_REASON_LENGTH = 1024;
  * @internal
  */
 export function expireIfDue(state: DeadlineState, now: number): DeadlineState {
-  if (state.status !== "active") return state;
-  const bound = boundInForce(state);
-  if (bound === null || now < bound.at) return state;
+  if (state.status !== "active" || now < deadlineAt(state)) return state;
   return {
     ...state,
     version: state.version + 1,
     status: "expired",
     observedAt: now,
-    expiry: expiryOf(state, bound, now),
+    expiry: expiryOf(state, now),
     cleanup: PENDING_CLEANUP,
   };
 }
@@ -55,27 +53,24 @@ export function applyCancel(state: DeadlineState, event: CancelEvent, now: numbe
   });
 }
 
-function expiryOf(state: DeadlineState, bound: BoundInForce, now: number): DeadlineExpiry {
+function expiryOf(state: DeadlineState, now: number): DeadlineExpiry {
   const phase = currentPhase(state);
+  const at = deadlineAt(state);
+  const bound = limitedBy(state) ?? "budget";
+  const texts = [limitText(state, phase, bound, at), progressText(state), rejectionText(state)];
   return {
     phase: state.phase,
-    limitedBy: bound.limitedBy,
-    at: bound.at,
+    limitedBy: bound,
+    at,
     observedAt: now,
     reason: phase.timeoutReason,
-    message: messageOf(state, phase, bound),
+    message: texts.filter((text) => text !== "").join("; "),
   };
 }
 
-function messageOf(state: DeadlineState, phase: DeadlinePhase, bound: BoundInForce): string {
-  return [limitText(state, phase, bound), progressText(state), rejectionText(state)]
-    .filter(Boolean)
-    .join("; ");
-}
-
-function limitText(state: DeadlineState, phase: DeadlinePhase, bound: BoundInForce): string {
-  const elapsed = seconds(bound.at - state.phaseEnteredAt);
-  switch (bound.limitedBy) {
+function limitText(state: DeadlineState, phase: DeadlinePhase, bound: LimitedBy, at: number): string {
+  const elapsed = seconds(at - state.phaseEnteredAt);
+  switch (bound) {
     case "budget":
       return `${phase.name} did not finish within its window, which ended ${elapsed} after it began`;
     case "phase-ceiling":

@@ -1,0 +1,38 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** A block of TypeScript in a document or a doc comment. */
+export interface CodeBlock {
+  /** File and line, for whoever has to mend it. */
+  readonly where: string;
+  readonly code: string;
+}
+
+/** Every block of TypeScript in the README, the guides, and the doc comments of the sources. */
+export function codeBlocks(root: string): CodeBlock[] {
+  const guides = filesIn(root, "docs/guides").filter((file) => file.endsWith(".md"));
+  const sources = filesIn(root, "src").filter((file) => file.endsWith(".ts") && !file.includes(".test"));
+  return ["README.md", ...guides, ...sources].flatMap((file) => blocksOf(root, file));
+}
+
+function filesIn(root: string, folder: string): string[] {
+  const names = readdirSync(join(root, folder), { recursive: true, encoding: "utf8" });
+  return names.map((name) => `${folder}/${name.replaceAll("\\", "/")}`).sort();
+}
+
+function blocksOf(root: string, file: string): CodeBlock[] {
+  const blocks: CodeBlock[] = [];
+  let open: { line: number; lines: string[] } | null = null;
+  for (const [index, raw] of readFileSync(`${root}/${file}`, "utf8").split("\n").entries()) {
+    const line = file.endsWith(".ts") ? raw.replace(/^\s*\* ?/, "") : raw;
+    if (open === null) {
+      if (/^```ts\b/.test(line)) open = { line: index + 2, lines: [] };
+    } else if (line.startsWith("```")) {
+      blocks.push({ where: `${file}:${open.line}`, code: open.lines.join("\n") });
+      open = null;
+    } else {
+      open.lines.push(line);
+    }
+  }
+  return blocks;
+}
