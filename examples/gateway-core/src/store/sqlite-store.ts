@@ -108,13 +108,11 @@ export class SqliteStore implements RecordStore {
   }
 }
 
-/** SQLite answers at once; the port is asynchronous for the stores that do not. */
+/** SQLite answers at once; the port is asynchronous for the stores that do not. What is thrown is a rejection. */
 function step<T>(work: () => T): Promise<T> {
-  try {
-    return Promise.resolve(work());
-  } catch (error) {
-    return Promise.reject(error as Error);
-  }
+  return new Promise((resolve) => {
+    resolve(work());
+  });
 }
 
 function decodeRows(rows: readonly unknown[]): StoredRecord[] {
