@@ -1,6 +1,7 @@
 import { parsePolicy, type Policy } from "./policy/policy.js";
 import { InvalidInputError } from "./input-error.js";
 import { DismissedError, GatewayLink, type ReceivedConfiguration } from "./supervisor/gateway-link.js";
+import { writtenDown } from "./supervisor/written-down.js";
 import { exitCodeOf, MainProcess } from "./supervisor/main-process.js";
 
 /**
@@ -81,6 +82,7 @@ const link = new GatewayLink({
 const command = JSON.parse(setting("SLIPWAY_COMMAND")) as string[];
 
 try {
+  await writtenDown(process.env["SLIPWAY_NOTE"], process.pid);
   process.exitCode = await supervise(link, command);
 } catch (error) {
   console.error(error instanceof DismissedError ? `Dismissed: ${error.message}` : error);

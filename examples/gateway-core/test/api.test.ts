@@ -152,6 +152,15 @@ describe("secrets", () => {
     expect((await send("GET", "/healthz")).status).toBe(200);
   });
 
+  it("are no help to a web page in a browser of this machine", async () => {
+    const create = (headers: Record<string, string>) => send("POST", "/v1/sandboxes", BOX, headers);
+    expect((await create({ origin: "https://example.org" })).status).toBe(403);
+    expect((await create({ origin: "null" })).status).toBe(403);
+    expect((await create({ host: "rebound.example.org:7300" })).status).toBe(403);
+    expect((await gateway.records.list({ limit: 9 })).items).toEqual([]);
+    expect((await create({ host: "127.0.0.1:7300", origin: "http://127.0.0.1:7300" })).status).toBe(201);
+  });
+
   it("of an attempt open its supervisor's side, for its own run only", async () => {
     const box = await create();
     const attempt = (await gateway.records.read(box.id))?.record.deadline?.attempt ?? "";

@@ -1,6 +1,15 @@
 import { Option, type Command } from "commander";
 import { resolve } from "node:path";
-import { contextOf, jsonObject, milliseconds, printJson, summary, wholeNumber } from "./context.js";
+import { ApiError } from "../client/gateway-client.js";
+import {
+  type CommandContext,
+  contextOf,
+  jsonObject,
+  milliseconds,
+  printJson,
+  summary,
+  wholeNumber,
+} from "./context.js";
 import { EXIT_GONE, follow, hasSettled } from "./follow.js";
 
 interface CreateOptions {
@@ -133,9 +142,19 @@ export function addSandboxCommands(program: Command): void {
         print(context.json, view);
         return;
       }
-      const exitCode = await follow(context, view.id, () => false);
-      process.exitCode = exitCode === EXIT_GONE ? 0 : exitCode;
+      process.exitCode = await followToTheEnd(context, view.id);
     });
+}
+
+/** Gone is what was asked for, also when it is gone before the first look. */
+async function followToTheEnd(context: CommandContext, id: string): Promise<number> {
+  try {
+    const exitCode = await follow(context, id, () => false);
+    return exitCode === EXIT_GONE ? 0 : exitCode;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return 0;
+    throw error;
+  }
 }
 
 function print(json: boolean, view: Parameters<typeof summary>[0]): void {

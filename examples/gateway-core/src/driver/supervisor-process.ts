@@ -40,6 +40,7 @@ export async function startSupervisor(
         SLIPWAY_TOKEN: access.token,
         SLIPWAY_SANDBOX: sandbox.id,
         SLIPWAY_RUN: String(instance.run),
+        SLIPWAY_NOTE: dirs.identity,
         SLIPWAY_COMMAND: JSON.stringify(request.command.map((word) => word.replaceAll("{image}", rootfs))),
         SLIPWAY_IMAGE: rootfs,
       },

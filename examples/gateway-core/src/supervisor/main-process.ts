@@ -12,7 +12,13 @@ export interface MainExit {
 const CANNOT_RUN = 127;
 
 /** Variables that are the supervisor's own; the token above all is not the workload's business. */
-const OWN = new Set(["SLIPWAY_TOKEN", "SLIPWAY_GATEWAY_URL", "SLIPWAY_RUN", "SLIPWAY_COMMAND"]);
+const OWN = new Set([
+  "SLIPWAY_TOKEN",
+  "SLIPWAY_GATEWAY_URL",
+  "SLIPWAY_RUN",
+  "SLIPWAY_COMMAND",
+  "SLIPWAY_NOTE",
+]);
 
 /** The main process of the sandbox. It is started once in the life of a supervisor. */
 export class MainProcess {
