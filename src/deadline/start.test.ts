@@ -71,6 +71,18 @@ describe("startAttempt", () => {
     });
   });
 
+  it("takes null for absent, as JSON of other languages writes it", () => {
+    const nothing = { configuration: null, parent: { deadlineAt: null }, previous: null };
+    expect(fresh(nothing)).toEqual(fresh());
+    expect(
+      fresh({ configuration: { generation: 1, digest: null, committedAt: null } }).configuration,
+    ).toEqual({
+      generation: 1,
+      digest: null,
+      committedAt: null,
+    });
+  });
+
   it("holds instants within the safe integers, whatever a plan allows", () => {
     const long = { phases: [{ name: "run", budgetMs: Number.MAX_SAFE_INTEGER }] };
     expect(startAttempt(long, { attempt: "a", now: 5 }).state?.windowEndsAt).toBe(Number.MAX_SAFE_INTEGER);

@@ -20,8 +20,8 @@ const NONE_SPENT: readonly string[] = Object.freeze([]);
  */
 export interface StartConfiguration {
   readonly generation: number;
-  readonly digest?: string | undefined;
-  readonly committedAt?: number | undefined;
+  readonly digest?: string | null | undefined;
+  readonly committedAt?: number | null | undefined;
 }
 
 /**
@@ -34,7 +34,7 @@ export interface StartAttemptOptions {
   readonly attempt: string;
   /** Epoch milliseconds. */
   readonly now: number;
-  readonly configuration?: StartConfiguration | undefined;
+  readonly configuration?: StartConfiguration | null | undefined;
   /** The deadline this attempt is a part of. It is stored, and bounds the attempt whatever its plan says. */
   readonly parent?: { readonly deadlineAt?: number | null | undefined } | undefined;
   /** Refuse to start when the parent leaves less than this. Default 1. */
@@ -117,7 +117,7 @@ export function startAttempt(plan: DeadlinePlan | PlanDefinition, options: Start
       marks: NO_MARKS,
       stallLimitMs: opened.stallLimitMs,
       stallEndsAt: opened.stallEndsAt,
-      configuration: recorded(options.configuration, now),
+      configuration: recorded(options.configuration ?? null, now),
       rejection: null,
       spentRejections: NONE_SPENT,
       expiry: null,
@@ -136,13 +136,13 @@ function previousRefusal(previous: DeadlineState, options: StartAttemptOptions):
   return current.cleanup.status === "pending" ? "cleanup-pending" : null;
 }
 
-function recorded(configuration: StartConfiguration | undefined, now: number): RecordedConfiguration | null {
-  if (configuration === undefined) return null;
+function recorded(configuration: StartConfiguration | null, now: number): RecordedConfiguration | null {
+  if (configuration === null) return null;
   const { generation, digest, committedAt } = configuration;
   return {
     generation,
     digest: digest ?? null,
-    committedAt: committedAt === undefined ? null : Math.min(committedAt, now),
+    committedAt: typeof committedAt === "number" ? Math.min(committedAt, now) : null,
   };
 }
 
@@ -159,7 +159,7 @@ function checkOptions(plan: DeadlinePlan, options: StartAttemptOptions): Deadlin
   }
   const deadlineAt = parent?.deadlineAt ?? null;
   if (deadlineAt !== null) checkInstant("parent.deadlineAt", deadlineAt);
-  if (configuration !== undefined) checkConfiguration(configuration);
+  if (configuration !== undefined && configuration !== null) checkConfiguration(configuration);
   const name = options.phase ?? plan.phases[0]?.name;
   const phase = name === undefined ? undefined : phaseOf(plan, name);
   if (phase === undefined) throw wrong("phase", "a phase of the plan", options.phase);
@@ -167,7 +167,8 @@ function checkOptions(plan: DeadlinePlan, options: StartAttemptOptions): Deadlin
 }
 
 function checkConfiguration(configuration: StartConfiguration): void {
-  const { generation, digest, committedAt } = configuration;
+  const { generation, committedAt } = configuration;
+  const digest = configuration.digest ?? undefined;
   if (!isCount(generation)) throw wrong("configuration.generation", "a safe integer, 0 or more", generation);
   if (
     digest !== undefined &&
@@ -175,7 +176,8 @@ function checkConfiguration(configuration: StartConfiguration): void {
   ) {
     throw wrong("configuration.digest", `a digest of 1 to ${MAX_NAME_LENGTH} characters, or absent`, digest);
   }
-  if (committedAt !== undefined) checkInstant("configuration.committedAt", committedAt);
+  if (committedAt !== undefined && committedAt !== null)
+    checkInstant("configuration.committedAt", committedAt);
 }
 
 function isCount(value: unknown): boolean {
