@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { GatewayClient } from "../src/client/gateway-client.js";
 import { GatewayProcess } from "../src/demo/gateway-process.js";
+import { readStartMarker } from "../src/driver/process-identity.js";
 import type { SandboxView } from "../src/http/view.js";
 import { directoryImage } from "./images.js";
 import { eventually } from "./poll.js";
@@ -148,6 +149,23 @@ describe("a sandbox", () => {
     const failed = await until(client, other.id, ({ phase }) => phase === "Error");
     expect(failed).toMatchObject({ reason: "MainProcessFailed", exitCode: 1 });
     expect(await until(client, third.id, ({ phase }) => phase === "Error")).toMatchObject({ exitCode: 127 });
+    await removeAll(client);
+  });
+
+  it("whose supervisor is killed takes its main process with it, and says so", async () => {
+    const { client } = await start();
+    const work = `require("fs").writeFileSync("pid", String(process.pid)); setInterval(() => {}, 1000)`;
+    const command = [process.execPath, "-e", work];
+    const box = await client.create({ name: "box", image: { path: image }, command });
+    const home = join(dir, "data", "sandboxes", box.id);
+    const main = await eventually("its process id", async () =>
+      Number(await readFile(join(home, "workspace", "pid"), "utf8").catch(() => "")),
+    );
+    await until(client, box.id, ({ phase }) => phase === "Ready");
+    const { pid } = JSON.parse(await readFile(join(home, "supervisor.json"), "utf8")) as { pid: number };
+    process.kill(pid, "SIGKILL");
+    await until(client, box.id, ({ reason }) => reason === "SupervisorLost");
+    expect(await readStartMarker(main)).toBeNull();
     await removeAll(client);
   });
 

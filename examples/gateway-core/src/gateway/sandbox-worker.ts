@@ -179,6 +179,15 @@ export class SandboxWorker {
     }
     // Never written down as started: the work was interrupted, which is nobody's failure, and begins again.
     if (instance.handle === null && record.activatedRun === null) return this.#start(driver);
+    return this.#supervisorGone(driver, record.name, run);
+  }
+
+  /** What it may have left running is ended before anybody is told that it is gone. */
+  async #supervisorGone(driver: Driver, name: string, run: number): Promise<boolean> {
+    const { id, records } = this.#options;
+    const limit = this.#clock.now() + STOP_LIMIT_MS;
+    const failure = await this.#limited(limit, (signal) => driver.stop({ id, name }, { signal }));
+    if (failure !== null) throw failure;
     return (await records.change(id, (found, now) => recordSupervisorGone(found, run, now))).result;
   }
 
@@ -242,11 +251,11 @@ export class SandboxWorker {
     const controller = new AbortController();
     const watch = { run, controller };
     this.#watch = watch;
-    const { id, records } = this.#options;
+    const { id } = this.#options;
     const gone = async (): Promise<void> => {
       await driver.waitUntilGone({ id, name: id }, handle, { signal: controller.signal });
+      // What is to be done about it is the next step's business: it looks, finds nobody, and ends what is left.
       if (this.#watch === watch) this.#watch = null;
-      await records.change(id, (found, now) => recordSupervisorGone(found, run, now));
       this.wake();
     };
     gone().catch((error: unknown) => {
