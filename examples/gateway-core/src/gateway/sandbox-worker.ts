@@ -4,7 +4,6 @@ import { recordLaunched, recordSupervisorGone } from "../decide/driver-report.js
 import { nextWork, type NextWork } from "../decide/next-work.js";
 import { beginPending, markStopped } from "../decide/operations.js";
 import type { Driver } from "../driver/driver.js";
-import type { Json } from "../record/json.js";
 import type { Instance, SandboxRecord } from "../record/record.js";
 import { sleep } from "../sleep.js";
 import { planFor, type Budgets } from "./budgets.js";
@@ -12,6 +11,7 @@ import { launch, stillWanted, type LaunchDeps, type RunningLaunch } from "./laun
 import { limitedCall } from "./limited-call.js";
 import { messageOf } from "./log.js";
 import { NoSuchSandboxError } from "./sandbox-records.js";
+import { SupervisorWatch } from "./supervisor-watch.js";
 
 const RETRY_MS = 1000;
 const STOP_LIMIT_MS = 30_000;
@@ -36,11 +36,13 @@ export class SandboxWorker {
   #again = false;
   #retrying = false;
   #launch: { readonly running: RunningLaunch; readonly controller: AbortController } | null = null;
-  #watch: { readonly run: number; readonly controller: AbortController } | null = null;
+  readonly #watch: SupervisorWatch;
 
   constructor(options: SandboxWorkerOptions) {
     this.#options = options;
     this.#clock = options.clock;
+    // What became of it is found out by the next step, which looks, finds nobody, and ends what is left.
+    this.#watch = new SupervisorWatch((error) => (error === null ? this.wake() : this.#retryLater(error)));
   }
 
   /** Somebody wrote the record: work that it no longer asks for is stopped at once. */
@@ -71,7 +73,7 @@ export class SandboxWorker {
   async close(): Promise<void> {
     this.#closing.abort(new Error("the gateway is shutting down"));
     this.#launch?.controller.abort(this.#closing.signal.reason);
-    this.#endWatch();
+    this.#watch.end();
     await this.#running;
   }
 
@@ -86,7 +88,7 @@ export class SandboxWorker {
     }
     this.#running = null;
     if (this.#again) this.wake();
-    else if (this.#watch === null && !this.#retrying) this.#options.onIdle();
+    else if (this.#watch.run === null && !this.#retrying) this.#options.onIdle();
   }
 
   #retryLater(error: unknown): void {
@@ -111,11 +113,11 @@ export class SandboxWorker {
     const { id, records, owner, drivers } = this.#options;
     const found = await records.read(id);
     if (found === null) {
-      this.#endWatch();
+      this.#watch.end();
       return false;
     }
     const { record } = found;
-    const local = { watching: this.#watch?.run ?? null };
+    const local = { watching: this.#watch.run };
     const work = nextWork(record, local, owner, this.#clock.now());
     if (work.do === "nothing") return false;
     const driver = drivers.get(record.spec.driver);
@@ -139,11 +141,11 @@ export class SandboxWorker {
       case "look":
         return this.#look(record, work.instance, driver);
       case "launch":
-        return this.#start(driver);
+        return this.#start(record, driver);
     }
   }
 
-  async #start(driver: Driver): Promise<boolean> {
+  async #start(record: SandboxRecord, driver: Driver): Promise<boolean> {
     const { id } = this.#options;
     const controller = new AbortController();
     let taken = false;
@@ -153,7 +155,7 @@ export class SandboxWorker {
     };
     try {
       const started = await launch(id, driver, controller, onStarted, this.#options);
-      if (started !== null) this.#beginWatch(driver, started.run, started.handle);
+      if (started !== null) this.#watch.begin(driver, { sandbox: { id, name: record.name }, ...started });
     } finally {
       this.#launch = null;
     }
@@ -173,12 +175,12 @@ export class SandboxWorker {
     if (seen.state === "running") {
       const launched = { run, handle: seen.handle };
       const { result } = await records.change(id, (found, now) => recordLaunched(found, launched, now));
-      if (result) this.#beginWatch(driver, run, seen.handle);
+      if (result) this.#watch.begin(driver, { sandbox: { id, name: record.name }, ...launched });
       log("adopted", { sandbox: id, run });
       return result;
     }
     // Never written down as started: the work was interrupted, which is nobody's failure, and begins again.
-    if (instance.handle === null && record.activatedRun === null) return this.#start(driver);
+    if (instance.handle === null && record.activatedRun === null) return this.#start(record, driver);
     return this.#supervisorGone(driver, record.name, run);
   }
 
@@ -202,7 +204,7 @@ export class SandboxWorker {
 
   async #cleanUp(record: SandboxRecord, driver: Driver): Promise<boolean> {
     const { id, records, owner, log } = this.#options;
-    this.#endWatch();
+    this.#watch.end();
     const { result: claim } = await records.change(id, (found, now) => claimCleanup(found, owner, now));
     if (claim === null) return false;
     const failure = await this.#limited(claim.until, (signal) =>
@@ -218,7 +220,7 @@ export class SandboxWorker {
 
   async #stop(record: SandboxRecord, driver: Driver): Promise<boolean> {
     const { id, records } = this.#options;
-    this.#endWatch();
+    this.#watch.end();
     const limit = this.#clock.now() + STOP_LIMIT_MS;
     const failure = await this.#limited(limit, (signal) =>
       driver.stop({ id, name: record.name }, { signal }),
@@ -230,7 +232,7 @@ export class SandboxWorker {
 
   async #remove(record: SandboxRecord, driver: Driver): Promise<boolean> {
     const { id, records, refusals } = this.#options;
-    this.#endWatch();
+    this.#watch.end();
     const limit = this.#clock.now() + STOP_LIMIT_MS;
     const failure = await this.#limited(limit, (signal) =>
       driver.remove({ id, name: record.name }, { signal }),
@@ -244,28 +246,5 @@ export class SandboxWorker {
 
   #limited(until: number, call: (signal: AbortSignal) => Promise<void>): Promise<Error | null> {
     return limitedCall({ clock: this.#clock, until, signal: this.#closing.signal }, call);
-  }
-
-  #beginWatch(driver: Driver, run: number, handle: Json): void {
-    this.#endWatch();
-    const controller = new AbortController();
-    const watch = { run, controller };
-    this.#watch = watch;
-    const { id } = this.#options;
-    const gone = async (): Promise<void> => {
-      await driver.waitUntilGone({ id, name: id }, handle, { signal: controller.signal });
-      // What is to be done about it is the next step's business: it looks, finds nobody, and ends what is left.
-      if (this.#watch === watch) this.#watch = null;
-      this.wake();
-    };
-    gone().catch((error: unknown) => {
-      if (controller.signal.aborted || error instanceof NoSuchSandboxError) return;
-      this.#retryLater(error);
-    });
-  }
-
-  #endWatch(): void {
-    this.#watch?.controller.abort(new Error("no longer watched"));
-    this.#watch = null;
   }
 }
