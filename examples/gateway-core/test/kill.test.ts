@@ -62,7 +62,7 @@ it(`killing the gateway at ${KILLS} random instants loses no record, extends no 
         if (starting) killedWhileStarting += 1;
         else await eventually("a gateway that answers", () => answers(url));
       }
-      await delay(random() * 500);
+      await delay(random() * 350);
       expect(await gateway.end("SIGKILL")).toBe("SIGKILL");
       stop.abort();
       await load;
@@ -95,7 +95,7 @@ it(`killing the gateway at ${KILLS} random instants loses no record, extends no 
   } finally {
     await deleteAll(gateway, client);
   }
-}, 120_000);
+}, 240_000);
 
 /** Creates, repairs, stops, starts and deletes until told to stop. What fails because nobody answers is not counted. */
 async function runLoad(
