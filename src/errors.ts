@@ -10,7 +10,6 @@ export type SlipwayErrorCode =
   | "INVALID_INSTANT"
   | "INVALID_STATE"
   | "UNSUPPORTED_SCHEMA_VERSION"
-  | "INVALID_CONDITION"
   | "START_REFUSED"
   | "DEADLINE_EXPIRED"
   | "ATTEMPT_SUPERSEDED"
@@ -70,6 +69,17 @@ export class SlipwayError extends Error {
  */
 export function isSlipwayError(value: unknown): value is SlipwayError {
   return typeof value === "object" && value !== null && "~slipway/error" in value;
+}
+
+/**
+ * One fault of an input: where, what was expected there, and what was found.
+ *
+ * @internal
+ */
+export interface Fault {
+  readonly field: string;
+  readonly expected: string;
+  readonly value: unknown;
 }
 
 /**

@@ -40,6 +40,24 @@ describe("SteadyClock", () => {
     expect(clock.lastStep).toEqual({ at: before, stepMs: -HOUR });
   });
 
+  it("counts a suspend that a step back of the same length hides from the wall clock", () => {
+    const clock = new VirtualClock();
+    const rang: number[] = [];
+    clock.schedule(clock.now() + 2 * HOUR, () => rang.push(clock.mono));
+    clock.suspend(HOUR);
+    clock.stepWall(-HOUR);
+    clock.advance(HOUR);
+    expect(rang).toEqual([HOUR]);
+    expect(clock.suspendedMs).toBe(HOUR);
+    expect(clock.lastStep?.stepMs).toBe(-HOUR);
+  });
+
+  it("refuses an alarm at no instant", () => {
+    expect(() => new VirtualClock().schedule(Number.NaN, () => {})).toThrow(
+      /atMs must be a finite number, got NaN/,
+    );
+  });
+
   it("takes a jump for a step where there is no boot clock", () => {
     let wall = 1000;
     let mono = 0;
@@ -107,7 +125,27 @@ describe("SteadyClock", () => {
 });
 
 describe("the virtual clock", () => {
+  it.each([{ earlyMs: 1 }, { earlyMs: -1 }, { earlyMs: Number.NaN }, { startAt: Number.NaN }])(
+    "refuses %o",
+    (options) => {
+      expect(() => new VirtualClock(options)).toThrow(/Invalid virtual clock/);
+    },
+  );
+
+  it("goes forward only, though a callback lets time pass or restarts the process", () => {
+    const clock = new VirtualClock();
+    clock.schedule(clock.now() + 10, () => clock.advance(1000));
+    clock.advance(20);
+    expect([clock.mono, clock.boot]).toEqual([1010, 1010]);
+    clock.schedule(clock.now() + 10, () => clock.restart(5000));
+    clock.advance(20);
+    expect([clock.mono, clock.boot, clock.wall]).toEqual([0, 6020, 1_800_000_006_020]);
+    clock.advance(5);
+    expect(clock.mono).toBe(5);
+  });
+
   it("refuses to go back", () => {
+    expect(() => new VirtualClock().stepWall(Number.NaN)).toThrow(/got NaN/);
     const clock = new VirtualClock();
     expect(() => clock.advance(-1)).toThrow(/ms must be a finite number of milliseconds/);
     expect(() => clock.suspend(Number.NaN)).toThrow(/got NaN/);

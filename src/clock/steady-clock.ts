@@ -1,3 +1,4 @@
+import { invalid } from "../errors.js";
 import type { Clock, ClockStep, ScheduleOptions } from "./clock.js";
 
 /**
@@ -64,17 +65,32 @@ export class SteadyClock implements Clock {
   }
 
   schedule(atMs: number, callback: () => void, options?: ScheduleOptions): Disposable {
+    if (!Number.isFinite(atMs)) throw invalid("INVALID_INSTANT", "alarm", "atMs", "a finite number", atMs);
     return new HostAlarm(this, this.#host, atMs, callback, options?.unref === true);
   }
 
   /** The latest step of the wall clock, or `null` while there was none. */
   get lastStep(): ClockStep | null {
+    this.now();
     return this.#lastStep;
   }
 
   /** How long the host was suspended since this clock was made, as far as its boot clock tells. */
   get suspendedMs(): number {
+    this.now();
     return this.#suspendedMs;
+  }
+
+  /**
+   * Compares all three clocks, also when wall and monotonic time agree: a suspend and a step back of the same length
+   * cancel out between those two. Done at each waking of an alarm, since the boot clock is not cheap.
+   *
+   * @internal
+   */
+  compare(): void {
+    const elapsed = this.#host.monoMs() - this.#anchorMono;
+    const drift = this.#host.wallMs() - this.#anchorWall - elapsed - this.#suspendedMs - this.#steppedMs;
+    this.#explain(drift, elapsed);
   }
 
   /** Splits a disagreement between wall and monotonic time into suspended time and a step. */
@@ -121,6 +137,7 @@ class HostAlarm implements Disposable {
   }
 
   readonly #wake = (): void => {
+    this.#clock.compare();
     if (this.#clock.now() < this.#at) {
       this.#arm();
       return;

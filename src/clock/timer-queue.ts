@@ -1,4 +1,4 @@
-import { show, SlipwayError } from "../errors.js";
+import { invalid } from "../errors.js";
 import type { Clock } from "./clock.js";
 
 /** The longest wait that a host timer takes: beyond it Node fires after 1 ms. */
@@ -77,14 +77,7 @@ export class TimerQueue {
   /** @internal */
   place(alarm: HeapAlarm, at: number): void {
     if (!Number.isFinite(at)) {
-      throw new SlipwayError(
-        "INVALID_INSTANT",
-        `Invalid alarm: at must be a finite number, got ${show(at)}`,
-        {
-          field: "at",
-          value: at,
-        },
-      );
+      throw invalid("INVALID_INSTANT", "alarm", "at", "a finite number", at);
     }
     alarm.at = at;
     if (alarm.place < 0) {

@@ -1,13 +1,13 @@
 import { checkEvent } from "./check-event.js";
 import { applyClaimCleanup, applyCleanupDone, applyWaiveCleanup } from "./cleanup.js";
-import type { DeadlineEvent, TickEvent } from "./event.js";
+import type { DeadlineEvent } from "./event.js";
 import { checkInstant } from "./instant.js";
 import type { DeadlineStep } from "./outcome.js";
 import { applyPause, applyResume } from "./pause.js";
 import { applyProgress } from "./progress.js";
 import { applyCancel, applyComplete, expireIfDue } from "./settle.js";
 import type { DeadlineState } from "./state.js";
-import { apply, refuse, refuseChanged, seen, type Step } from "./step.js";
+import { accepted, refused, refusedChanged, acceptedUnchanged, type Step } from "./step.js";
 import { applyChange, applyEnter, applyReject } from "./window.js";
 
 /**
@@ -53,9 +53,9 @@ export function applyDeadlineEvent(
   const current = expireIfDue(state, instant);
   const found = current !== state;
   if (event.type !== "tick" && event.attempt !== state.attempt) {
-    return found ? refuseChanged(current, "stale-attempt") : refuse(current, "stale-attempt");
+    return found ? refusedChanged(current, "stale-attempt") : refused(current, "stale-attempt");
   }
-  if (found) return refuseChanged(current, "expired");
+  if (found) return refusedChanged(current, "expired");
   switch (event.type) {
     case "claim-cleanup":
       return applyClaimCleanup(state, event, instant);
@@ -64,7 +64,7 @@ export function applyDeadlineEvent(
     case "waive-cleanup":
       return applyWaiveCleanup(state, event, instant);
     default:
-      return state.status === "active" ? applyToActive(state, event, instant) : refuse(state, "settled");
+      return state.status === "active" ? applyToActive(state, event, instant) : refused(state, "settled");
   }
 }
 
@@ -89,7 +89,7 @@ function applyToActive(state: DeadlineState, event: ActiveEvent, now: number): S
     case "cancel":
       return applyCancel(state, event, now);
     case "tick":
-      return applyTick(state, event, now);
+      return applyTick(state, now);
   }
 }
 
@@ -97,7 +97,7 @@ function applyToActive(state: DeadlineState, event: ActiveEvent, now: number): S
  * Time passed without expiry. It is recorded now and then, and not at each tick, so that a clock which is set back
  * while nobody runs can gain no more than that, and a sweep writes no more than that.
  */
-function applyTick(state: DeadlineState, _event: TickEvent, now: number): Step {
-  if (now - state.observedAt <= state.plan.observeEveryMs) return seen(state);
-  return apply({ ...state, version: state.version + 1, observedAt: now });
+function applyTick(state: DeadlineState, now: number): Step {
+  if (now - state.observedAt <= state.plan.observeEveryMs) return acceptedUnchanged(state);
+  return accepted({ ...state, version: state.version + 1, observedAt: now });
 }

@@ -1,7 +1,6 @@
 import { invalid } from "../errors.js";
 import type { DeadlineEvent } from "./event.js";
-
-const MAX_NAME_LENGTH = 256;
+import { LAST_INSTANT, MAX_NAME_LENGTH } from "./limits.js";
 
 /**
  * Refuses an event that is a mistake rather than news. A refusal by the rules of the deadline is an outcome instead.
@@ -30,7 +29,7 @@ export function checkEvent(event: DeadlineEvent): void {
       name(event.type, "attempt", event.attempt);
       count(event.type, "generation", event.generation);
       optionalName(event.type, "digest", event.digest);
-      if (given(event.committedAt) && !Number.isSafeInteger(event.committedAt)) {
+      if (given(event.committedAt) && !isInstant(event.committedAt)) {
         throw wrong(event.type, "committedAt", "a safe integer of epoch milliseconds", event.committedAt);
       }
       return;
@@ -75,6 +74,10 @@ export function checkEvent(event: DeadlineEvent): void {
 
 function wrong(type: string, field: string, expected: string, value: unknown): Error {
   return invalid("INVALID_EVENT", type === "event" ? "event" : `event ${type}`, field, expected, value);
+}
+
+function isInstant(value: unknown): boolean {
+  return Number.isSafeInteger(value) && Math.abs(value as number) < LAST_INSTANT;
 }
 
 /** JSON of other languages writes `null` for what is absent. */

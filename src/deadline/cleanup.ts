@@ -1,10 +1,9 @@
 import { clip } from "../errors.js";
 import type { ClaimCleanupEvent, CleanupDoneEvent, WaiveCleanupEvent } from "./event.js";
 import { after } from "./instant.js";
+import { MAX_DIAGNOSTIC_LENGTH } from "./limits.js";
 import type { Cleanup, DeadlineState } from "./state.js";
-import { apply, refuse, type Step } from "./step.js";
-
-const MAX_ERROR_LENGTH = 2048;
+import { accepted, refused, type Step } from "./step.js";
 
 /** @internal */
 export const NO_CLEANUP: Cleanup = cleanup("none");
@@ -24,14 +23,14 @@ function cleanup(status: Cleanup["status"]): Cleanup {
  */
 export function applyClaimCleanup(state: DeadlineState, event: ClaimCleanupEvent, now: number): Step {
   const { cleanup } = state;
-  if (cleanup.status !== "pending") return refuse(state, "not-needed");
+  if (cleanup.status !== "pending") return refused(state, "not-needed");
   const { claim } = cleanup;
   const overrun = claim !== null && now >= claim.until;
-  if (claim !== null && !overrun && claim.owner !== event.owner) return refuse(state, "claimed");
+  if (claim !== null && !overrun && claim.owner !== event.owner) return refused(state, "claimed");
   const claims = cleanup.claims + 1;
   const lease = { owner: event.owner, at: now, until: after(now, state.plan.cleanupBudgetMs) };
   const error = overrun ? overrunText(state) : cleanup.error;
-  return apply(withCleanup(state, now, { ...cleanup, claims, claim: lease, error }), {
+  return accepted(withCleanup(state, now, { ...cleanup, claims, claim: lease, error }), {
     applied: true,
     changed: true,
     claim: claims,
@@ -42,24 +41,24 @@ export function applyClaimCleanup(state: DeadlineState, event: ClaimCleanupEvent
 export function applyCleanupDone(state: DeadlineState, event: CleanupDoneEvent, now: number): Step {
   const { cleanup } = state;
   const { claim } = cleanup;
-  if (claim === null || event.claim !== cleanup.claims) return refuse(state, "not-owner");
+  if (claim === null || event.claim !== cleanup.claims) return refused(state, "not-owner");
   const overrun = now >= claim.until;
   if (event.ok && !overrun) {
-    return apply(
+    return accepted(
       withCleanup(state, now, { ...cleanup, status: "done", claim: null, error: null, doneAt: now }),
     );
   }
-  const error = clip(event.error ?? (overrun ? overrunText(state) : "cleanup failed"), MAX_ERROR_LENGTH);
+  const error = clip(event.error || (overrun ? overrunText(state) : "cleanup failed"), MAX_DIAGNOSTIC_LENGTH);
   const next = withCleanup(state, now, { ...cleanup, claim: null, error });
-  return apply(next, overrun ? { applied: true, changed: true, overrun } : undefined);
+  return accepted(next, overrun ? { applied: true, changed: true, overrun } : undefined);
 }
 
 /** @internal */
 export function applyWaiveCleanup(state: DeadlineState, event: WaiveCleanupEvent, now: number): Step {
   const { cleanup } = state;
-  if (cleanup.status !== "pending") return refuse(state, "not-needed");
-  const waiver = { by: event.by, reason: clip(event.reason, MAX_ERROR_LENGTH), at: now };
-  return apply(withCleanup(state, now, { ...cleanup, status: "waived", claim: null, waiver }));
+  if (cleanup.status !== "pending") return refused(state, "not-needed");
+  const waiver = { by: event.by, reason: clip(event.reason, MAX_DIAGNOSTIC_LENGTH), at: now };
+  return accepted(withCleanup(state, now, { ...cleanup, status: "waived", claim: null, waiver }));
 }
 
 function withCleanup(state: DeadlineState, now: number, cleanup: Cleanup): DeadlineState {

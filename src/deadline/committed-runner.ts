@@ -1,9 +1,10 @@
-import { SlipwayError } from "../errors.js";
+import { invalid, SlipwayError } from "../errors.js";
 import { applyDeadlineEvent } from "./apply.js";
-import { DeadlineRunner, type Maybe } from "./deadline-runner.js";
+import { DeadlineRunner, tick, type EventMaker, type Maybe } from "./deadline-runner.js";
 import type { DeadlineEvent, ProgressEvent } from "./event.js";
 import type { Commit, CommitResult, PhasedDeadlineOptions } from "./live-options.js";
-import type { DeadlineOutcome } from "./outcome.js";
+import type { DeadlineOutcome, Refused } from "./outcome.js";
+import { rebaseClock } from "./rebase.js";
 import type { DeadlineState } from "./state.js";
 
 /** Wait before a commit is tried again that failed for another reason than a conflict. */
@@ -12,148 +13,185 @@ const COMMIT_RETRY_MS = 1000;
 /** So often is an event decided anew on a winner's state before its sender hears of the contention. */
 const MAX_CONFLICTS = 16;
 
+const FENCED: Refused = Object.freeze({ applied: false, why: "stale-attempt", changed: false });
+
 /**
  * Runs one attempt whose truth is in a store: a decision holds once it is stored.
  *
- * Decisions are made one after another. When another writer was faster, its state is adopted and the event is
- * decided again on that, so that nobody acts on an old snapshot. Progress is decided at once and stored at a bounded
- * rate; should another writer win in between, it is decided again as well.
+ * Decisions are made one after another, each as of the instant at which its event came. When another writer was
+ * faster, its state is adopted and the event is decided again on that, so that nobody acts on an old snapshot.
+ * Progress is decided at once and stored at a bounded rate; should another writer win in between, it is decided
+ * again as well.
  *
  * @internal
  */
 export class CommittedRunner extends DeadlineRunner {
   readonly #commit: Commit;
   #committedVersion: number;
-  #unsaved: ProgressEvent[] = [];
+  /** Progress that is decided and not stored: the latest report of each run, step and part. */
+  readonly #unsaved = new Map<string, ProgressEvent>();
+  /** Whether the state was moved onto another clock and no store has it yet. */
+  #rebasing: boolean;
   /** Settles when the decisions made so far are stored, `undefined` while none is under way. */
-  #tail: PromiseLike<unknown> | undefined;
+  #latest: PromiseLike<unknown> | undefined;
   /** Jobs under way that nobody waits for. */
   #background = 0;
   #failedAt = Number.NEGATIVE_INFINITY;
   #superseded: SlipwayError | undefined;
 
-  constructor(state: DeadlineState, options: PhasedDeadlineOptions, commit: Commit) {
-    super(state, options);
+  constructor(state: DeadlineState, options: PhasedDeadlineOptions, storedVersion: number, commit: Commit) {
+    super(state, options, storedVersion);
     this.#commit = commit;
-    this.#committedVersion = state.version;
+    this.#committedVersion = storedVersion;
+    this.#rebasing = state.version !== storedVersion;
+  }
+
+  override watch(): void {
+    super.watch();
+    if (this.#rebasing) this.flush();
   }
 
   /** Always a promise, though the store may have answered at once. */
-  override async answer(event: DeadlineEvent): Promise<DeadlineOutcome> {
-    return this.submit(event);
+  override async answer(make: EventMaker): Promise<DeadlineOutcome> {
+    return this.submit(make);
   }
 
-  override submit(event: DeadlineEvent): Maybe<DeadlineOutcome> {
-    return this.#enqueue(() => this.#decide(event, 0));
-  }
-
-  override look(): DeadlineState {
+  override submit(make: EventMaker): Maybe<DeadlineOutcome> {
     const now = this.clock.now();
-    if (this.#background === 0 && now >= this.#failedAt + COMMIT_RETRY_MS && this.isDue(now)) {
-      this.#inBackground(() => this.submit({ type: "tick" }));
+    return this.#enqueue(() => this.#decide(make, now, 0));
+  }
+
+  override refresh(): DeadlineState {
+    const now = this.clock.now();
+    if (!this.disposed && this.#background === 0 && now >= this.#retryAt && this.isDue(now)) {
+      this.#inBackground(() => this.submit(tick));
     }
     return this.state;
-  }
-
-  override rebase(): void {
-    super.rebase();
-    if (this.state.version !== this.#committedVersion) this.flush();
   }
 
   protected override get stopped(): SlipwayError | undefined {
     return this.#superseded;
   }
 
+  protected override get heldUntil(): number {
+    return Math.max(super.heldUntil, this.#retryAt);
+  }
+
+  get #retryAt(): number {
+    return this.#failedAt + COMMIT_RETRY_MS;
+  }
+
   /** What is stored is announced; what is not, once it is. */
-  protected override publish(now: number): void {
-    if (this.state.version === this.#committedVersion) this.saveNews(now);
-    else this.flush();
+  protected override letOut(next: DeadlineState, now: number, event: DeadlineEvent | undefined): void {
+    if (next.version <= this.#committedVersion) this.announceChange(next, now);
+    else if (event !== undefined) this.flush();
+    else this.flushAt(now + this.progressEveryMs);
   }
 
   protected override flush(): void {
-    this.#inBackground(() => this.#enqueue(() => this.#save()));
+    this.#inBackground(() => this.#enqueue(() => this.#save(0)));
   }
 
-  protected override wakeLater(): void {
-    if (this.#background === 0) this.arm(this.#failedAt + COMMIT_RETRY_MS);
+  protected override armAgain(): void {
+    if (this.#background === 0) this.arm(this.#retryAt);
   }
 
-  #decide(event: DeadlineEvent, conflicts: number): Maybe<DeadlineOutcome> {
-    const now = this.clock.now();
+  #decide(make: EventMaker, now: number, conflicts: number): Maybe<DeadlineOutcome> {
+    if (this.#superseded !== undefined) return FENCED;
+    const event = make(this.state);
     const step = applyDeadlineEvent(this.state, event, now);
     if (!step.outcome.changed) return step.outcome;
     if (event.type === "progress" && step.outcome.applied) {
-      this.#unsaved.push(event);
+      // Named explicitly: it is to count for this run only, whichever one another writer begins.
+      const { run } = step.state;
+      this.#unsaved.set(JSON.stringify([run, event.step, event.part]), { ...event, run });
       this.become(step.state, now, event);
       return step.outcome;
     }
-    return chain(this.#commit(step.state, this.#committedVersion), (result) => {
-      if (result.committed) {
-        this.#saved(step.state);
+    return this.#swap(step.state, (committed) => {
+      if (committed) {
         this.become(step.state, now, event);
         return step.outcome;
       }
-      this.#adopt(result.current);
-      if (result.current === null) return { applied: false, why: "stale-attempt", changed: false };
       if (conflicts >= MAX_CONFLICTS) throw contention(conflicts);
-      return this.#decide(event, conflicts + 1);
+      return this.#decide(make, now, conflicts + 1);
     });
   }
 
   /** Stores what was decided since the last commit. */
-  #save(): Maybe<void> {
+  #save(conflicts: number): Maybe<void> {
     const { state } = this;
     if (this.#superseded !== undefined) return;
     if (state.version === this.#committedVersion) {
-      this.saveNews(this.clock.now());
+      this.announceChange(state, this.clock.now());
       return;
     }
-    return chain(this.#commit(state, this.#committedVersion), (result) => {
-      if (result.committed) {
-        this.#saved(state);
-        this.saveNews(this.clock.now());
-      } else {
-        this.#adopt(result.current);
+    return this.#swap(state, (committed) => {
+      if (committed) {
+        this.announceChange(state, this.clock.now());
+        return;
       }
+      if (conflicts >= MAX_CONFLICTS) throw contention(conflicts);
+      return this.#save(conflicts + 1);
     });
   }
 
-  #saved(state: DeadlineState): void {
-    this.#committedVersion = state.version;
-    this.#unsaved = [];
-    this.#failedAt = Number.NEGATIVE_INFINITY;
+  /** One compare-and-swap; on a conflict the winner's state is adopted before `then` hears of it. */
+  #swap<T>(next: DeadlineState, then: (committed: boolean) => Maybe<T>): Maybe<T> {
+    return chain(this.#commit(next, this.#committedVersion), (result) => {
+      checkResult(result);
+      if (result.committed) {
+        this.#committedVersion = next.version;
+        this.#unsaved.clear();
+        this.#rebasing = false;
+        this.#failedAt = Number.NEGATIVE_INFINITY;
+      } else {
+        this.#adopt(result.current);
+      }
+      return then(result.committed);
+    });
   }
 
   #adopt(current: DeadlineState | null): void {
     if (current === null || current.attempt !== this.state.attempt) {
-      this.#superseded = new SlipwayError(
-        "ATTEMPT_SUPERSEDED",
-        `Attempt ${this.state.attempt} was superseded by ${current === null ? "the removal of its record" : "another attempt"}`,
-        { field: "attempt", value: current?.attempt },
-      );
-      this.#unsaved = [];
-      this.stop(current ?? this.state);
+      this.#supersede(current);
       return;
     }
     this.#committedVersion = current.version;
     const now = this.clock.now();
-    let state = current;
-    this.#unsaved = this.#unsaved.filter((event) => {
+    let state = this.#rebasing ? rebaseClock(current, now) : current;
+    for (const [key, event] of this.#unsaved) {
       const step = applyDeadlineEvent(state, event, now);
       if (step.outcome.applied) state = step.state;
-      return step.outcome.applied;
-    });
+      else this.#unsaved.delete(key);
+    }
     this.become(state, now);
+  }
+
+  /** Another attempt has the record, or nobody: whatever this object decides no longer counts. */
+  #supersede(current: DeadlineState | null): void {
+    const by = current === null ? "the removal of its record" : "another attempt";
+    this.#superseded = new SlipwayError(
+      "ATTEMPT_SUPERSEDED",
+      `Attempt ${this.state.attempt} was superseded by ${by}`,
+      {
+        field: "attempt",
+        value: current?.attempt,
+      },
+    );
+    this.#unsaved.clear();
+    this.arm();
+    this.abortWhenOver();
   }
 
   /** Runs a job after those before it; at once, and without a promise, when there is none and the store answers so. */
   #enqueue<T>(job: () => Maybe<T>): Maybe<T> {
-    const result = this.#tail === undefined ? job() : this.#tail.then(job);
+    const result = this.#latest === undefined ? job() : this.#latest.then(job);
     if (!isPromiseLike(result)) return result;
-    const tail = result.then(ignore, ignore).then(() => {
-      if (this.#tail === tail) this.#tail = undefined;
+    const latest = result.then(ignore, ignore).then(() => {
+      if (this.#latest === latest) this.#latest = undefined;
     });
-    this.#tail = tail;
+    this.#latest = latest;
     return result;
   }
 
@@ -166,7 +204,7 @@ export class CommittedRunner extends DeadlineRunner {
     };
     const finished = (): void => {
       this.#background -= 1;
-      this.wakeLater();
+      this.armAgain();
     };
     try {
       const result = job();
@@ -183,6 +221,15 @@ export class CommittedRunner extends DeadlineRunner {
 
 function contention(conflicts: number): SlipwayError {
   return new SlipwayError("COMMIT_FAILED", `The store refused the commit ${conflicts + 1} times in a row`);
+}
+
+/** A commit that forgets to answer would otherwise be taken for one that was refused, or for one that was not. */
+function checkResult(result: unknown): asserts result is CommitResult {
+  const answer = result as Partial<Record<"committed" | "current", unknown>> | null | undefined;
+  if (answer?.committed === true) return;
+  if (answer?.committed === false && typeof answer.current === "object") return;
+  const expected = "answered with { committed: true } or { committed: false, current }";
+  throw invalid("INVALID_OPTION", "deadline option", "commit", expected, result);
 }
 
 function chain<T>(

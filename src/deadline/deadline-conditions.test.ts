@@ -68,6 +68,41 @@ describe("deadlineConditions", () => {
     expect(condition).not.toHaveProperty("cause");
   });
 
+  it.each([
+    ["the only phase", [{ name: "run", budgetMs: 10 }], "run", true],
+    [
+      "a phase before admission",
+      [
+        { name: "pull", budgetMs: 10 },
+        { name: "unpack", budgetMs: 10 },
+        { name: "admit", renewOn: "change" as const },
+      ],
+      "unpack",
+      true,
+    ],
+    ["admission alone", [{ name: "admit", budgetMs: 10, renewOn: "change" as const }], "admit", false],
+    [
+      "a phase after admission",
+      [
+        { name: "admit", renewOn: "change" as const },
+        { name: "warmup", budgetMs: 10 },
+      ],
+      "warmup",
+      false,
+    ],
+    [
+      "the last phase of a plan that renews nothing",
+      [{ name: "pull" }, { name: "boot", budgetMs: 10 }],
+      "boot",
+      false,
+    ],
+  ])("takes a cause for preparation in %s: %s", (_what, phases, phase, taken) => {
+    const { state } = startAttempt({ phases }, { attempt, now: 0, phase });
+    const expired = applyDeadlineEvent(state!, { type: "tick" }, 10).state;
+    expect(expired.status).toBe("expired");
+    expect(deadlineConditions(expired, 10, { cause })[0]?.cause).toEqual(taken ? cause : undefined);
+  });
+
   it("states nothing about an attempt that completed or was cancelled", () => {
     const cancelled = applyDeadlineEvent(fresh(), { type: "cancel", attempt, reason: "stop" }, 6000).state;
     expect(deadlineConditions(cancelled, 6000)).toEqual([]);

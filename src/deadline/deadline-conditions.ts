@@ -1,5 +1,4 @@
 import { transitionTime, type Condition, type ConditionCause } from "../conditions/index.js";
-import { isLastPhase } from "./bounds.js";
 import { checkInstant } from "./instant.js";
 import { expireIfDue } from "./settle.js";
 import type { DeadlineState } from "./state.js";
@@ -21,8 +20,8 @@ export interface DeadlineConditionsOptions {
  * has written the expiry yet: `ProvisioningDeadlineElapsed`, so that readiness which arrives just then is not
  * published. After the expiry: the phase's timeout reason. A completed or cancelled attempt states nothing.
  *
- * A cause is added only to an expiry in preparation, that is before the last phase: in the last one the admitter's
- * own diagnostic says what was wrong.
+ * A cause is added only to an expiry in preparation, that is before the phase that admits configuration: from there
+ * on the admitter's own diagnostic says what was wrong.
  *
  * @param now - Epoch milliseconds.
  *
@@ -75,7 +74,18 @@ function elapsed(state: DeadlineState): Condition {
 
 function expired(state: DeadlineState, cause: ConditionCause | undefined): Condition {
   const condition = notReady(state, state.expiry?.reason ?? "", state.expiry?.message ?? "");
-  return cause === undefined || isLastPhase(state) ? condition : { ...condition, cause };
+  return cause === undefined || !isPreparation(state) ? condition : { ...condition, cause };
+}
+
+/**
+ * Whether the phase comes before admission: before the first phase that a change renews, and in a plan without one
+ * before the last phase, or in the only one.
+ */
+function isPreparation(state: DeadlineState): boolean {
+  const { phases } = state.plan;
+  const admission = phases.findIndex((phase) => phase.renewOn === "change");
+  const end = admission >= 0 ? admission : Math.max(phases.length - 1, 1);
+  return phases.findIndex((phase) => phase.name === state.phase) < end;
 }
 
 /** Not ready since the attempt began, whatever reasons followed: the time moves with the status only. */

@@ -27,10 +27,15 @@ export class DeadlineExpiredError extends SlipwayError {
 export class StartRefusedError extends SlipwayError {
   override readonly name = "StartRefusedError";
   readonly refused: StartRefusal;
+  /** On `parent-too-short`: what the parent leaves. */
+  readonly remainingMs: number | undefined;
 
   constructor(refused: StartRefusal, remainingMs: number | undefined) {
     const rest = remainingMs === undefined ? "" : ` (${remainingMs} ms are left)`;
-    super("START_REFUSED", `The attempt may not start: ${refused}${rest}`, { field: "previous" });
+    const field =
+      refused === "parent-too-short" ? "parent" : refused === "token-reused" ? "attempt" : "previous";
+    super("START_REFUSED", `The attempt may not start: ${refused}${rest}`, { field });
     this.refused = refused;
+    this.remainingMs = remainingMs;
   }
 }

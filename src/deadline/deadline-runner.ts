@@ -1,5 +1,5 @@
 import { sharedQueue, systemClock, type Alarm, type Clock, type TimerQueue } from "../clock/index.js";
-import { invalid, type SlipwayError } from "../errors.js";
+import type { SlipwayError } from "../errors.js";
 import { announce } from "./announce.js";
 import { applyDeadlineEvent } from "./apply.js";
 import { deadlineAt } from "./bounds.js";
@@ -10,7 +10,6 @@ import type { PhasedDeadlineOptions } from "./live-options.js";
 import { Notifier } from "./notifier.js";
 import type { DeadlineOutcome } from "./outcome.js";
 import { readDeadline } from "./read.js";
-import { rebaseClock } from "./rebase.js";
 import type { DeadlineState } from "./state.js";
 
 const DEFAULT_PROGRESS_EVERY_MS = 1000;
@@ -19,16 +18,36 @@ const DEFAULT_PROGRESS_EVERY_MS = 1000;
 export type Maybe<T> = T | PromiseLike<T>;
 
 /**
+ * Makes an event when it is decided, so that what it leaves out is filled in from the state it meets.
+ *
+ * @internal
+ */
+export type EventMaker = (state: DeadlineState) => DeadlineEvent;
+
+/** A state that took the place of another, to be announced. */
+interface Succession {
+  readonly before: DeadlineState;
+  readonly next: DeadlineState;
+  readonly event: DeadlineEvent | undefined;
+  readonly held: boolean;
+  readonly now: number;
+}
+
+/** @internal */
+export const tick: EventMaker = () => ({ type: "tick" });
+
+/**
  * Runs one attempt in this process: decides on the state it holds, keeps one alarm set to the next instant at which
  * something is due, and tells listeners what became different.
  *
  * @internal
  */
 export class DeadlineRunner {
-  /** Refreshed by whoever reads it through {@link DeadlineRunner.look}. */
+  /** As of the latest decision; {@link DeadlineRunner.refresh} brings it up to the present. */
   state: DeadlineState;
   readonly clock: Clock;
   protected readonly options: PhasedDeadlineOptions;
+  protected disposed = false;
   readonly #queue: TimerQueue;
   #alarm: Alarm | undefined;
   #notifier: Notifier<DeadlineEvents> | undefined;
@@ -37,55 +56,54 @@ export class DeadlineRunner {
   /** Until when progress alone is not announced, and when the news held back is due. */
   #quietUntil = Number.NEGATIVE_INFINITY;
   #flushAt = Number.POSITIVE_INFINITY;
-  #disposed = false;
+  #telling = false;
+  #untold: Succession[] | undefined;
 
-  constructor(state: DeadlineState, options: PhasedDeadlineOptions) {
-    checkOptions(options);
+  /** @param storedVersion - The version that is known elsewhere: what is newer in `state` is news. */
+  constructor(state: DeadlineState, options: PhasedDeadlineOptions, storedVersion: number) {
     this.state = state;
     this.options = options;
-    this.#announcedVersion = state.version;
+    this.#announcedVersion = storedVersion;
     this.clock = options.clock ?? systemClock;
     this.#queue = options.timers ?? sharedQueue(this.clock, options.unref === true);
   }
 
-  /** Begins to watch the clock. */
+  /** Begins to watch the clock. What is news already is told as soon as the caller had a chance to listen. */
   watch(): void {
+    if (this.state.version > this.#announcedVersion) this.#flushAt = this.clock.now();
     this.arm();
   }
 
   /** Decides an event and answers as the caller of a live deadline expects it. */
-  answer(event: DeadlineEvent): unknown {
-    return this.submit(event);
+  answer(make: EventMaker): unknown {
+    return this.submit(make);
   }
 
   /** Decides an event on the latest state. */
-  submit(event: DeadlineEvent): Maybe<DeadlineOutcome> {
+  submit(make: EventMaker): Maybe<DeadlineOutcome> {
     const now = this.clock.now();
+    const event = make(this.state);
     const step = applyDeadlineEvent(this.state, event, now);
     if (step.outcome.changed) this.become(step.state, now, event);
     return step.outcome;
   }
 
   /** Expiry is true from its instant on: whoever looks first finds it. */
-  look(): DeadlineState {
-    if (this.isDue()) void this.submit({ type: "tick" });
+  refresh(): DeadlineState {
+    if (this.isDue(this.clock.now())) void this.submit(tick);
     return this.state;
   }
 
-  /** Moves the state onto a clock that was set back before this process started. */
-  rebase(): void {
-    const rebased = rebaseClock(this.state, this.clock.now());
-    if (rebased === this.state) return;
-    this.state = rebased;
-    // Nobody can listen yet: the change is announced as soon as the caller had a chance to.
-    this.#flushAt = this.clock.now();
-    this.arm();
+  /** Time left in milliseconds. */
+  remainingMs(): number {
+    const state = this.refresh();
+    return this.stopped === undefined ? readDeadline(state, this.clock.now()).remainingMs : 0;
   }
 
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
-      this.#abortWhenOver();
+      this.abortWhenOver();
     }
     return this.#controller.signal;
   }
@@ -98,17 +116,26 @@ export class DeadlineRunner {
   }
 
   dispose(): void {
-    if (this.#disposed) return;
+    if (this.disposed) return;
     this.flush();
-    this.#disposed = true;
+    this.disposed = true;
     this.#alarm?.[Symbol.dispose]();
     this.#alarm = undefined;
-    this.#notifier?.clear();
+    this.#notifier?.close();
   }
 
   /** Why work must stop although the state does not say so, `undefined` when it need not. */
   protected get stopped(): SlipwayError | undefined {
     return undefined;
+  }
+
+  /** Until when progress alone is not to be let out. */
+  protected get heldUntil(): number {
+    return this.#quietUntil;
+  }
+
+  protected get progressEveryMs(): number {
+    return this.options.progressEveryMs ?? DEFAULT_PROGRESS_EVERY_MS;
   }
 
   protected report(error: unknown): void {
@@ -119,80 +146,95 @@ export class DeadlineRunner {
     }
   }
 
-  protected isDue(now: number = this.clock.now()): boolean {
+  protected isDue(now: number): boolean {
     if (this.state.status !== "active" || this.stopped !== undefined) return false;
     return now >= deadlineAt(this.state) || now >= this.#nextObservation();
   }
 
-  /** Time left in milliseconds. */
-  remainingMs(): number {
-    const state = this.look();
-    return this.stopped === undefined ? readDeadline(state, this.clock.now()).remainingMs : 0;
-  }
-
-  /** Takes over a new state of the attempt and tells everybody what it brought. */
+  /**
+   * Takes over a new state of the attempt and tells everybody what it brought. Should a listener cause the next
+   * state, that is told when this one has been.
+   */
   protected become(next: DeadlineState, now: number, event?: DeadlineEvent): void {
     const before = this.state;
     this.state = next;
-    const quiet = event?.type === "progress" && next.status === "active" && this.#hold(now);
+    const held = event?.type === "progress" && next.status === "active" && now < this.heldUntil;
+    if (held) this.#flushAt = this.heldUntil;
     this.arm();
-    if (next.status !== before.status) this.#abortWhenOver();
-    if (this.#notifier !== undefined && !this.#disposed) announce(this.#notifier, before, next, event);
-    if (!quiet) this.publish(now);
+    const succession = { before, next, event, held, now };
+    if (this.#telling) {
+      (this.#untold ??= []).push(succession);
+      return;
+    }
+    this.#telling = true;
+    try {
+      this.#tell(succession);
+      for (let later = this.#untold?.shift(); later !== undefined; later = this.#untold?.shift())
+        this.#tell(later);
+    } finally {
+      this.#telling = false;
+    }
   }
 
-  /** Stops watching an attempt that is over without being settled here. */
-  protected stop(current: DeadlineState): void {
-    this.state = current;
+  #tell({ before, next, event, held, now }: Succession): void {
+    if (next.status !== before.status) this.abortWhenOver();
+    if (this.#notifier !== undefined) announce(this.#notifier, before, next, event);
+    if (!held) this.letOut(next, now, event);
+  }
+
+  /** Lets news out that is not held back. */
+  protected letOut(
+    ...[next, now]: [next: DeadlineState, now: number, event: DeadlineEvent | undefined]
+  ): void {
+    this.announceChange(next, now);
+  }
+
+  /** Announces a state as the one to persist, unless it or a later one was announced. */
+  protected announceChange(next: DeadlineState, now: number): void {
     this.#flushAt = Number.POSITIVE_INFINITY;
-    this.arm();
-    this.#abortWhenOver();
-  }
-
-  /** Lets news out that is not to wait. */
-  protected publish(now: number): void {
-    this.saveNews(now);
-  }
-
-  /** Announces the latest state as news to persist, unless that was done. */
-  protected saveNews(now: number): void {
-    this.#flushAt = Number.POSITIVE_INFINITY;
-    if (this.#announcedVersion >= this.state.version) return;
-    this.#announcedVersion = this.state.version;
-    this.#quietUntil = now + (this.options.progressEveryMs ?? DEFAULT_PROGRESS_EVERY_MS);
-    if (!this.#disposed) this.#notifier?.notify("change", this.state);
+    if (this.#announcedVersion >= next.version) return;
+    this.#announcedVersion = next.version;
+    this.#quietUntil = now + this.progressEveryMs;
+    this.#notifier?.notify("change", next);
   }
 
   /** Lets out what was held back. */
   protected flush(): void {
-    this.saveNews(this.clock.now());
+    this.announceChange(this.state, this.clock.now());
+  }
+
+  /** Holds the latest state back until an instant. */
+  protected flushAt(at: number): void {
+    this.#flushAt = at;
+    this.arm();
   }
 
   /** Sets the alarm to the next instant at which something is due. */
   protected arm(notBefore = Number.NEGATIVE_INFINITY): void {
-    if (this.#disposed) return;
+    if (this.disposed) return;
     const at = Math.max(this.#nextWake(), notBefore);
-    if (at === Number.POSITIVE_INFINITY) {
-      this.#alarm?.[Symbol.dispose]();
-      return;
-    }
-    if (this.#alarm === undefined) this.#alarm = this.#queue.schedule(at, this.#ring);
+    if (at === Number.POSITIVE_INFINITY) this.#alarm?.[Symbol.dispose]();
+    else if (this.#alarm === undefined) this.#alarm = this.#queue.schedule(at, this.#ring);
     else this.#alarm.set(at);
   }
 
   readonly #ring = (): void => {
-    if (this.clock.now() >= this.#flushAt) this.flush();
-    this.look();
-    this.wakeLater();
+    try {
+      if (this.clock.now() >= this.#flushAt) this.flush();
+      this.refresh();
+    } finally {
+      this.armAgain();
+    }
   };
 
   /** Sets the alarm again after it rang. */
-  protected wakeLater(): void {
+  protected armAgain(): void {
     this.arm();
   }
 
   #nextWake(): number {
-    if (this.state.status !== "active" || this.stopped !== undefined) return this.#flushAt;
+    if (this.stopped !== undefined) return Number.POSITIVE_INFINITY;
+    if (this.state.status !== "active") return this.#flushAt;
     return Math.min(deadlineAt(this.state), this.#nextObservation(), this.#flushAt);
   }
 
@@ -201,33 +243,12 @@ export class DeadlineRunner {
     return observes ? this.state.observedAt + this.state.plan.observeEveryMs + 1 : Number.POSITIVE_INFINITY;
   }
 
-  /** Whether news of progress is to wait; remembers until when. */
-  #hold(now: number): boolean {
-    if (now >= this.#quietUntil) return false;
-    this.#flushAt = this.#quietUntil;
-    return true;
-  }
-
-  #abortWhenOver(): void {
+  protected abortWhenOver(): void {
     const controller = this.#controller;
     if (controller === undefined || controller.signal.aborted) return;
     const { expiry, cancellation, attempt } = this.state;
     if (this.stopped !== undefined) controller.abort(this.stopped);
     else if (expiry !== null) controller.abort(new DeadlineExpiredError(attempt, expiry));
     else if (cancellation !== null) controller.abort(cancellation.reason);
-  }
-}
-
-function checkOptions(options: PhasedDeadlineOptions): void {
-  const { progressEveryMs } = options;
-  if (progressEveryMs === undefined) return;
-  if (!Number.isSafeInteger(progressEveryMs) || progressEveryMs < 0) {
-    throw invalid(
-      "INVALID_OPTION",
-      "deadline option",
-      "progressEveryMs",
-      "a safe integer, 0 or more",
-      progressEveryMs,
-    );
   }
 }

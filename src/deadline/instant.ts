@@ -1,22 +1,22 @@
 import { invalid } from "../errors.js";
+import { LAST_INSTANT } from "./limits.js";
 
 /**
- * An instant moved by a duration, held within the safe integers: a plan may allow more time than numbers can count.
+ * An instant moved by a duration, held where time ends. What is held there stays there, whatever it is moved by.
  *
  * @internal
  */
 export function after(at: number, ms: number): number {
-  const sum = at + ms;
-  return sum < Number.MAX_SAFE_INTEGER ? sum : Number.MAX_SAFE_INTEGER;
+  return at >= LAST_INSTANT || at + ms >= LAST_INSTANT ? LAST_INSTANT : at + ms;
 }
 
 /**
- * @throws {@link SlipwayError} `INVALID_INSTANT` when the value is not a safe integer of epoch milliseconds.
+ * @throws {@link SlipwayError} `INVALID_INSTANT` when the value is no integer of epoch milliseconds before the last instant.
  *
  * @internal
  */
 export function checkInstant(field: string, value: unknown): void {
-  if (!Number.isSafeInteger(value)) {
+  if (!Number.isSafeInteger(value) || Math.abs(value as number) >= LAST_INSTANT) {
     throw invalid("INVALID_INSTANT", "instant", field, "a safe integer of epoch milliseconds", value);
   }
 }

@@ -1,14 +1,10 @@
+import type { Fault } from "../errors.js";
 import { deadlineAt, isLastPhase, limitedBy, phaseOf } from "./bounds.js";
 import { after } from "./instant.js";
+import { MAX_STEPS } from "./limits.js";
 import type { DeadlinePhase } from "./plan.js";
 import type { DeadlineState } from "./state.js";
-
-/** One contradiction in a state: where it shows, what would be consistent, and what was found. */
-export interface StateFault {
-  readonly field: string;
-  readonly expected: string;
-  readonly value: unknown;
-}
+import { contentOf } from "./window.js";
 
 /**
  * The contradictions of a well-shaped state, lazily. Each rule holds for every state that this library writes; a
@@ -16,25 +12,29 @@ export interface StateFault {
  *
  * @internal
  */
-export function* stateFaults(state: DeadlineState): Generator<StateFault> {
+export function* stateFaults(state: DeadlineState): Generator<Fault> {
   const phase = phaseOf(state.plan, state.phase);
   if (phase === undefined) {
     yield { field: "phase", expected: "a phase of the plan", value: state.phase };
     return;
   }
   yield* orderFaults(state);
+  yield* configurationFaults(state);
   yield* windowFaults(state, phase);
   yield* pauseFaults(state);
   yield* markFaults(state);
   yield* stallFaults(state, phase);
-  yield* configurationFaults(state);
   yield* statusFaults(state, phase);
   yield* cleanupFaults(state);
 }
 
-function* orderFaults(state: DeadlineState): Generator<StateFault> {
+function* orderFaults(state: DeadlineState): Generator<Fault> {
   yield* notAfter("startedAt", state.startedAt, "phaseEnteredAt", state.phaseEnteredAt);
   yield* notAfter("phaseEnteredAt", state.phaseEnteredAt, "observedAt", state.observedAt);
+  if (state.phase === state.plan.phases[0]?.name && state.phaseEnteredAt !== state.startedAt) {
+    const expected = `startedAt (${state.startedAt}), for it is the first phase`;
+    yield { field: "phaseEnteredAt", expected, value: state.phaseEnteredAt };
+  }
   const { parentDeadlineAt } = state;
   if (parentDeadlineAt !== null && parentDeadlineAt <= state.startedAt) {
     yield {
@@ -55,7 +55,7 @@ function countedFrom(state: DeadlineState): number {
   return Math.min(state.phaseEnteredAt, state.pausedAt ?? state.phaseEnteredAt);
 }
 
-function* windowFaults(state: DeadlineState, phase: DeadlinePhase): Generator<StateFault> {
+function* windowFaults(state: DeadlineState, phase: DeadlinePhase): Generator<Fault> {
   const field = "windowEndsAt";
   const value = state.windowEndsAt;
   if (phase.budgetMs === undefined) {
@@ -67,10 +67,8 @@ function* windowFaults(state: DeadlineState, phase: DeadlinePhase): Generator<St
     return;
   }
   const first = after(countedFrom(state), phase.budgetMs);
-  const last =
-    phase.renewOn === undefined && state.pauseSeq === null
-      ? first
-      : after(countedUntil(state), phase.budgetMs);
+  const renewable = phase.renewOn !== undefined && state.configuration !== null;
+  const last = renewable || state.pauseSeq !== null ? after(countedUntil(state), phase.budgetMs) : first;
   if (value < first || value > last) {
     const expected =
       first === last ? `${first}, the phase's entry and budget` : `between ${first} and ${last}`;
@@ -78,7 +76,7 @@ function* windowFaults(state: DeadlineState, phase: DeadlinePhase): Generator<St
   }
 }
 
-function* pauseFaults(state: DeadlineState): Generator<StateFault> {
+function* pauseFaults(state: DeadlineState): Generator<Fault> {
   const { pausedAt, pauseSeq } = state;
   if (pauseSeq !== null && state.plan.ceilingMs === undefined) {
     yield { field: "pauseSeq", expected: "null, for a plan without ceilingMs cannot pause", value: pauseSeq };
@@ -89,7 +87,9 @@ function* pauseFaults(state: DeadlineState): Generator<StateFault> {
   yield* notAfter("pausedAt", pausedAt, "observedAt", state.observedAt);
 }
 
-function* markFaults(state: DeadlineState): Generator<StateFault> {
+function* markFaults(state: DeadlineState): Generator<Fault> {
+  const steps = new Set(state.marks.map((mark) => mark.step)).size;
+  if (steps > MAX_STEPS) yield { field: "marks", expected: `at most ${MAX_STEPS} steps`, value: state.marks };
   const keys = new Set<string>();
   for (const [index, mark] of state.marks.entries()) {
     const key = JSON.stringify([mark.step, mark.part]);
@@ -99,10 +99,13 @@ function* markFaults(state: DeadlineState): Generator<StateFault> {
   }
 }
 
-function* stallFaults(state: DeadlineState, phase: DeadlinePhase): Generator<StateFault> {
+function* stallFaults(state: DeadlineState, phase: DeadlinePhase): Generator<Fault> {
   const { stallLimitMs, stallEndsAt } = state;
-  if (!isLimitOf(phase, stallLimitMs)) {
-    yield { field: "stallLimitMs", expected: "a stall limit of the phase", value: stallLimitMs };
+  const limit = stallLimitOf(state, phase);
+  if (limit === undefined ? !isLimitOf(phase, stallLimitMs) : stallLimitMs !== limit) {
+    const expected =
+      limit === undefined ? "a stall limit of the phase" : `${limit}, by the phase and its marks`;
+    yield { field: "stallLimitMs", expected, value: stallLimitMs };
   }
   if ((stallLimitMs === null) !== (stallEndsAt === null)) {
     const expected = stallLimitMs === null ? "null, for no stall limit applies" : "an instant";
@@ -111,10 +114,25 @@ function* stallFaults(state: DeadlineState, phase: DeadlinePhase): Generator<Sta
   }
   if (stallLimitMs === null || stallEndsAt === null) return;
   const first = after(countedFrom(state), stallLimitMs);
-  const last = after(countedUntil(state), stallLimitMs);
+  const rearmed = state.marks.length > 0 || state.pauseSeq !== null;
+  const last = rearmed ? after(countedUntil(state), stallLimitMs) : first;
   if (stallEndsAt < first || stallEndsAt > last) {
     yield { field: "stallEndsAt", expected: `between ${first} and ${last}`, value: stallEndsAt };
   }
+}
+
+/**
+ * The stall limit that must be in force: that of the latest listed step which has a mark. `undefined` where a run
+ * that was begun again may have kept one from before.
+ */
+function stallLimitOf(state: DeadlineState, phase: DeadlinePhase): number | null | undefined {
+  const { stallMs } = phase;
+  if (typeof stallMs !== "object") return stallMs ?? null;
+  const limits = state.marks.map(({ step }) =>
+    step !== null && Object.hasOwn(stallMs, step) ? stallMs[step] : undefined,
+  );
+  const latest = limits.findLast((limit) => limit !== undefined);
+  return latest ?? (state.run === 0 ? null : undefined);
 }
 
 function isLimitOf(phase: DeadlinePhase, limit: number | null): boolean {
@@ -124,40 +142,46 @@ function isLimitOf(phase: DeadlinePhase, limit: number | null): boolean {
   return limit === null || Object.values(stallMs).includes(limit);
 }
 
-function* configurationFaults(state: DeadlineState): Generator<StateFault> {
+function* configurationFaults(state: DeadlineState): Generator<Fault> {
   const { configuration, rejection } = state;
   if (configuration !== null && configuration.committedAt !== null) {
     yield* notAfter("configuration.committedAt", configuration.committedAt, "observedAt", state.observedAt);
   }
-  if (rejection === null) return;
-  if (configuration === null) {
+  if (rejection !== null && configuration === null) {
     yield { field: "configuration", expected: "what was rejected", value: configuration };
-    return;
   }
+  if (new Set(state.spentRejections).size < state.spentRejections.length) {
+    yield { field: "spentRejections", expected: "every content once", value: state.spentRejections };
+  }
+  if (state.spentRejections.length > 0 && configuration === null) {
+    yield {
+      field: "spentRejections",
+      expected: "empty, for no configuration is known",
+      value: state.spentRejections,
+    };
+  }
+  if (rejection === null || configuration === null) return;
   if (rejection.generation > configuration.generation) {
     const expected = `at most the recorded generation (${configuration.generation})`;
     yield { field: "rejection.generation", expected, value: rejection.generation };
   }
-  if (state.spentRejections.length === 0) {
+  if (!state.spentRejections.includes(contentOf(configuration))) {
     yield { field: "spentRejections", expected: "the rejected content", value: state.spentRejections };
   }
-  yield* notAfter("rejection.at", rejection.at, "observedAt", state.observedAt);
+  yield* between("rejection.at", rejection.at, state.phaseEnteredAt, state.observedAt);
 }
 
-function* statusFaults(state: DeadlineState, phase: DeadlinePhase): Generator<StateFault> {
+function* statusFaults(state: DeadlineState, phase: DeadlinePhase): Generator<Fault> {
   const { status, expiry, completedAt, cancellation } = state;
   yield* presence("expiry", expiry, status === "expired", status);
   yield* presence("completedAt", completedAt, status === "completed", status);
   yield* presence("cancellation", cancellation, status === "cancelled", status);
   const deadline = deadlineAt(state);
   const ended = completedAt ?? cancellation?.at ?? null;
-  if (ended !== null)
-    yield* notAfter(
-      completedAt === null ? "cancellation.at" : "completedAt",
-      ended,
-      "observedAt",
-      state.observedAt,
-    );
+  if (ended !== null) {
+    const field = completedAt === null ? "cancellation.at" : "completedAt";
+    yield* between(field, ended, state.phaseEnteredAt, state.observedAt);
+  }
   if (status === "completed" && !isLastPhase(state)) {
     yield { field: "phase", expected: "the last phase, for the attempt is completed", value: state.phase };
   }
@@ -187,8 +211,19 @@ function* statusFaults(state: DeadlineState, phase: DeadlinePhase): Generator<St
   yield* notAfter("expiry.observedAt", expiry.observedAt, "observedAt", state.observedAt);
 }
 
-function* cleanupFaults(state: DeadlineState): Generator<StateFault> {
+/** When the attempt was found to be over, after which only its cleanup still happens. */
+function settledAt(state: DeadlineState): number {
+  return state.expiry?.observedAt ?? state.completedAt ?? state.cancellation?.at ?? state.observedAt;
+}
+
+function* cleanupFaults(state: DeadlineState): Generator<Fault> {
   const { cleanup, status } = state;
+  const over = settledAt(state);
+  const latest =
+    cleanup.claim?.at ?? cleanup.doneAt ?? cleanup.waiver?.at ?? (cleanup.claims === 0 ? over : null);
+  if (latest !== null && state.observedAt !== latest) {
+    yield { field: "observedAt", expected: `${latest}, for nothing happened since`, value: state.observedAt };
+  }
   const needed = status === "expired" || status === "cancelled";
   if (needed === (cleanup.status === "none")) {
     const expected = needed ? `"pending", "done" or "waived", for the attempt is ${status}` : `"none"`;
@@ -207,22 +242,24 @@ function* cleanupFaults(state: DeadlineState): Generator<StateFault> {
       value: cleanup.error,
     };
   }
+  if (cleanup.status === "pending" && claims > 0 && claim === null && cleanup.error === null) {
+    yield { field: "cleanup.error", expected: "why the latest claim ended", value: cleanup.error };
+  }
   const claimed = claim !== null || cleanup.status === "done" || cleanup.error !== null;
   if ((claimed && claims === 0) || (cleanup.status === "none" && claims > 0)) {
     yield { field: "cleanup.claims", expected: claimed ? "at least 1" : "0", value: claims };
   }
-  if (cleanup.doneAt !== null)
-    yield* notAfter("cleanup.doneAt", cleanup.doneAt, "observedAt", state.observedAt);
+  if (cleanup.doneAt !== null) yield* between("cleanup.doneAt", cleanup.doneAt, over, state.observedAt);
   if (cleanup.waiver !== null) {
-    yield* notAfter("cleanup.waiver.at", cleanup.waiver.at, "observedAt", state.observedAt);
+    yield* between("cleanup.waiver.at", cleanup.waiver.at, over, state.observedAt);
   }
   if (claim === null) return;
-  yield* notAfter("cleanup.claim.at", claim.at, "observedAt", state.observedAt);
+  yield* between("cleanup.claim.at", claim.at, over, state.observedAt);
   const until = after(claim.at, state.plan.cleanupBudgetMs);
   if (claim.until !== until) yield { field: "cleanup.claim.until", expected: `${until}`, value: claim.until };
 }
 
-function* presence(field: string, value: unknown, wanted: boolean, status: string): Generator<StateFault> {
+function* presence(field: string, value: unknown, wanted: boolean, status: string): Generator<Fault> {
   if ((value !== null) === wanted) return;
   yield {
     field,
@@ -231,6 +268,10 @@ function* presence(field: string, value: unknown, wanted: boolean, status: strin
   };
 }
 
-function* notAfter(field: string, value: number, other: string, limit: number): Generator<StateFault> {
+function* between(field: string, value: number, first: number, last: number): Generator<Fault> {
+  if (value < first || value > last) yield { field, expected: `from ${first} to ${last}`, value };
+}
+
+function* notAfter(field: string, value: number, other: string, limit: number): Generator<Fault> {
   if (value > limit) yield { field, expected: `at most ${other} (${limit})`, value };
 }

@@ -14,7 +14,8 @@ export type CommitResult =
 
 /**
  * Writes a state under compare-and-swap on the version that is stored. It may answer at once or later; an error
- * means that the store was not reached, and nothing is known.
+ * means that the store was not reached, and nothing is known. It must settle: give it a time limit of its own, for
+ * no decision is final, not even an expiry, while one is under way.
  *
  * @public
  */

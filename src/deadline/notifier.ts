@@ -1,7 +1,7 @@
 import { EventEmitter } from "eventemitter3";
 
-/** A function that is told of an event. */
-export type Listener<Payload> = (payload: Payload) => void;
+/** A function that is told of an event. What it throws, or what its promise rejects with, disturbs nobody. */
+export type Listener<Payload> = (payload: Payload) => unknown;
 
 interface Wrapped<Payload> extends Listener<Payload> {
   listener?: Listener<Payload>;
@@ -16,22 +16,23 @@ interface Wrapped<Payload> extends Listener<Payload> {
 export class Notifier<Events extends object> {
   readonly #emitter = new EventEmitter();
   readonly #onError: (error: unknown) => void;
+  #closed = false;
 
   constructor(onError: (error: unknown) => void) {
     this.#onError = onError;
   }
 
   on<K extends keyof Events & string>(event: K, listener: Listener<Events[K]>): void {
-    this.#emitter.on(event, listener);
+    if (!this.#closed) this.#emitter.on(event, listener);
   }
 
   once<K extends keyof Events & string>(event: K, listener: Listener<Events[K]>): void {
     const wrapped: Wrapped<Events[K]> = (payload) => {
       this.#emitter.off(event, wrapped);
-      listener(payload);
+      return listener(payload);
     };
     wrapped.listener = listener;
-    this.#emitter.on(event, wrapped);
+    this.on(event, wrapped);
   }
 
   off<K extends keyof Events & string>(event: K, listener: Listener<Events[K]>): void {
@@ -45,15 +46,19 @@ export class Notifier<Events extends object> {
 
   notify<K extends keyof Events & string>(event: K, payload: Events[K]): void {
     for (const listener of this.#emitter.listeners(event) as Listener<Events[K]>[]) {
+      if (this.#closed) return;
       try {
-        listener(payload);
+        const result = listener(payload);
+        if (result instanceof Promise) result.catch(this.#onError);
       } catch (error) {
         this.#onError(error);
       }
     }
   }
 
-  clear(): void {
+  /** Forgets the listeners for good, also those whose turn would be next. */
+  close(): void {
+    this.#closed = true;
     this.#emitter.removeAllListeners();
   }
 }

@@ -1,7 +1,7 @@
 import type { PauseEvent, ResumeEvent } from "./event.js";
 import { after } from "./instant.js";
 import type { DeadlineState } from "./state.js";
-import { apply, refuse, type Step } from "./step.js";
+import { accepted, refused, type Step } from "./step.js";
 
 /**
  * Freezes budget and stall. A plan without an attempt ceiling refuses: nothing would ever end a paused attempt.
@@ -11,9 +11,9 @@ import { apply, refuse, type Step } from "./step.js";
  * @internal
  */
 export function applyPause(state: DeadlineState, event: PauseEvent, now: number): Step {
-  if (state.plan.ceilingMs === undefined) return refuse(state, "not-pausable");
-  if (isOld(state, event.seq)) return refuse(state, "duplicate");
-  return apply({
+  if (state.plan.ceilingMs === undefined) return refused(state, "not-pausable");
+  if (isOld(state, event.seq)) return refused(state, "duplicate");
+  return accepted({
     ...state,
     version: state.version + 1,
     observedAt: now,
@@ -24,10 +24,10 @@ export function applyPause(state: DeadlineState, event: PauseEvent, now: number)
 
 /** Lets budget and stall run again with what was left of them. @internal */
 export function applyResume(state: DeadlineState, event: ResumeEvent, now: number): Step {
-  if (state.plan.ceilingMs === undefined) return refuse(state, "not-pausable");
-  if (isOld(state, event.seq)) return refuse(state, "duplicate");
+  if (state.plan.ceilingMs === undefined) return refused(state, "not-pausable");
+  if (isOld(state, event.seq)) return refused(state, "duplicate");
   const pausedMs = state.pausedAt === null ? 0 : now - state.pausedAt;
-  return apply({
+  return accepted({
     ...state,
     version: state.version + 1,
     observedAt: now,

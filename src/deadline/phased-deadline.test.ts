@@ -82,11 +82,38 @@ describe("a live deadline", () => {
     deadline.on("phase", () => void deadline.reject({ generation: 1 }));
     deadline.enter("admit");
     expect(errors).toEqual([mine]);
-    expect(events).toEqual(["phase prepare admit", "change 3"]);
+    expect(events).toEqual(["phase prepare admit", "change 2", "change 3"]);
     deadline.on("expired", () => deadline[Symbol.dispose]());
     clock.advance(30_000);
     expect(deadline.state.status).toBe("expired");
     expect(clock.timers).toBe(0);
+  });
+
+  it("reports what a listener's promise rejects with, and nothing is left unhandled", async () => {
+    const errors: unknown[] = [];
+    const { deadline } = start({ onError: (error) => errors.push(error) });
+    const mine = new Error("mine");
+    deadline.on("phase", () => Promise.reject(mine));
+    deadline.enter("admit");
+    await Promise.resolve();
+    await Promise.resolve();
+    expect(errors).toEqual([mine]);
+  });
+
+  it("tells what an abort listener causes after what caused it", () => {
+    const { clock, deadline, events } = start();
+    deadline.signal.addEventListener("abort", () => void deadline.claimCleanup("g"));
+    clock.advance(20_000);
+    expect(events).toEqual(["expired stall", "settled expired", "change 2", "change 3"]);
+  });
+
+  it("is silent at once when a listener disposes it", () => {
+    const { deadline, events } = start();
+    deadline.on("phase", () => deadline[Symbol.dispose]());
+    deadline.on("phase", () => events.push("too late"));
+    deadline.enter("admit");
+    // The change that was not announced yet is, for it is to be persisted.
+    expect(events).toEqual(["phase prepare admit", "change 2"]);
   });
 
   it("survives an error handler that throws", () => {
@@ -448,7 +475,178 @@ describe.each([false, true])("a live deadline with a store that answers later: %
   });
 });
 
+describe.each([false, true])("a live deadline whose store refuses or fails, answering later: %s", (late) => {
+  const answer = (result: CommitResult): CommitResult | Promise<CommitResult> =>
+    late ? Promise.resolve(result) : result;
+
+  it("does not spin on a store that shows an old state for ever", async () => {
+    const { clock, deadline } = persisted();
+    const { state } = deadline;
+    const errors: unknown[] = [];
+    let commits = 0;
+    const contested = PhasedDeadline.restore(state, {
+      clock,
+      observe: false,
+      onError: (error) => errors.push(error),
+      commit: () => {
+        commits += 1;
+        return answer({ committed: false, current: state });
+      },
+    });
+    await contested.progress({ position: 1 });
+    await clock.advanceAsync(500);
+    expect(commits).toBeLessThanOrEqual(17);
+    expect(errors).toMatchObject([{ code: "COMMIT_FAILED" }]);
+    await clock.advanceAsync(3000);
+    expect(commits).toBeLessThanOrEqual(17 * 4);
+    contested[Symbol.dispose]();
+  });
+
+  it("once fenced refuses everything, touches nobody's record, and sleeps", async () => {
+    const { clock, store, deadline } = persisted();
+    const heard: string[] = [];
+    for (const event of ["progress", "phase", "expired", "settled", "change"] as const) {
+      deadline.on(event, () => heard.push(event));
+    }
+    const own = deadline.state;
+    const other = PhasedDeadline.start(plan, { attempt: "a2", clock }).state;
+    store.late = late;
+    store.row = { ...other, version: 1 };
+    await deadline.progress({ position: 1 });
+    await clock.advanceAsync(1000);
+    store.row = { ...other, version: 5 };
+    await deadline.enter("admit");
+    heard.length = 0;
+    const { commits } = store;
+    await clock.advanceAsync(300_000);
+    const refusals = [
+      await deadline.progress({ position: 2 }),
+      await deadline.complete(),
+      await deadline.tick(),
+      await deadline.apply({ type: "enter", attempt: "a2", phase: "admit" }),
+    ];
+    expect(refusals.every((refusal) => !refusal.applied && refusal.why === "stale-attempt")).toBe(true);
+    expect(deadline.state.attempt).toBe(own.attempt);
+    expect(heard).toEqual([]);
+    expect(store.commits).toBe(commits);
+    expect(store.row).toMatchObject({ attempt: "a2", version: 5 });
+    expect(clock.timers).toBe(0);
+  });
+
+  it("gains no time when the move onto another clock meets another writer", async () => {
+    const { clock, store } = persisted();
+    store.row = applyDeadlineEvent(store.row!, { type: "tick" }, clock.now() + 10_000).state;
+    const saved = store.row;
+    clock.advance(10_000);
+    clock.stepWall(-3_600_000);
+    clock.restart();
+    const clamped = { type: "progress", attempt: "a1", phase: "prepare", position: 1 } as const;
+    store.row = applyDeadlineEvent(store.row, clamped, clock.now()).state;
+    store.late = late;
+    const again = PhasedDeadline.restore(saved, { clock, commit: store.commit });
+    await clock.advanceAsync(20_001);
+    expect(store.row).toMatchObject({ status: "expired", expiry: { limitedBy: "stall" } });
+    expect(again.signal.aborted).toBe(true);
+  });
+
+  it("does not try for every report while the store is away, and keeps only the latest of them", async () => {
+    const { clock, store, deadline, errors } = persisted();
+    store.late = late;
+    store.fail = true;
+    for (let position = 1; position <= 1000; position += 1) {
+      await deadline.progress({ step: "pull", position });
+      await clock.advanceAsync(1);
+    }
+    expect(store.commits).toBeLessThanOrEqual(2);
+    expect(errors.length).toBeLessThanOrEqual(2);
+    store.fail = false;
+    await clock.advanceAsync(1001);
+    expect(store.row?.marks).toEqual([{ step: "pull", part: null, position: 1000 }]);
+  });
+
+  it("fills in what an event leaves out when it is decided, not when it is sent", async () => {
+    const { store, deadline } = persisted();
+    store.late = late;
+    const answers = await Promise.all([
+      deadline.pause(),
+      deadline.resume(),
+      deadline.enter("admit"),
+      deadline.progress({ step: "check" }),
+    ]);
+    expect(answers.map((outcome) => outcome.applied)).toEqual([true, true, true, true]);
+    expect(deadline.state).toMatchObject({ pausedAt: null, phase: "admit", marks: [{ step: "check" }] });
+  });
+
+  it("does not count a report of one run for the next", async () => {
+    const { clock, store, deadline } = persisted();
+    store.late = late;
+    await deadline.progress({ step: "pull", position: 1 });
+    await deadline.progress({ step: "pull", position: 90 });
+    const restarted = {
+      type: "progress",
+      attempt: "a1",
+      phase: "prepare",
+      step: "pull",
+      position: 5,
+      run: 1,
+    } as const;
+    store.row = applyDeadlineEvent(store.row!, restarted, clock.now()).state;
+    await clock.advanceAsync(2000);
+    expect(deadline.state.marks).toEqual([{ step: "pull", part: null, position: 5 }]);
+    expect(await deadline.progress({ step: "pull", position: 50 })).toMatchObject({ applied: true });
+  });
+});
+
 describe("a live deadline with a store", () => {
+  it("judges an event by when it came and not by when the store had time for it", async () => {
+    const { clock, deadline, store } = persisted();
+    await deadline.enter("admit");
+    deadline[Symbol.dispose]();
+    let release = (): void => {};
+    const slow = new Promise<void>((resolve) => (release = resolve));
+    const restored = PhasedDeadline.restore(deadline.state, {
+      clock,
+      observe: false,
+      commit: (next, expected) => slow.then(() => store.commit(next, expected)),
+    });
+    clock.advance(29_000);
+    const first = restored.change({ generation: 2, digest: "d2" });
+    clock.advance(500);
+    const second = restored.complete();
+    clock.advance(5000);
+    release();
+    expect([await first, await second]).toMatchObject([{ renewed: true }, { applied: true }]);
+    expect(store.row).toMatchObject({ status: "completed", windowEndsAt: clock.now() - 5500 + 30_000 });
+  });
+
+  it.each([[undefined], [false], [{}], [{ committed: false }]])(
+    "does not take %o for an answer",
+    async (result) => {
+      const { clock, deadline } = persisted();
+      const commit = (): CommitResult => result as unknown as CommitResult;
+      const restored = PhasedDeadline.restore(deadline.state, { clock, commit });
+      await expect(restored.enter("admit")).rejects.toMatchObject({
+        code: "INVALID_OPTION",
+        field: "commit",
+      });
+    },
+  );
+
+  it("refuses a commit that is no function", () => {
+    expect(() => start({ commit: 5 as unknown as PhasedDeadlineOptions["commit"] })).toThrow(
+      /commit must be a function/,
+    );
+  });
+
+  it("expires nothing any more once it is disposed", async () => {
+    const { clock, store, deadline } = persisted();
+    deadline[Symbol.dispose]();
+    clock.advance(60_000);
+    expect(deadline.state.status).toBe("active");
+    await clock.advanceAsync(0);
+    expect(store.commits).toBe(0);
+  });
+
   it("gives up on a store that refuses for ever", async () => {
     const { clock, deadline } = persisted();
     const state = deadline.state;

@@ -1,7 +1,8 @@
 import { systemClock } from "../clock/index.js";
+import { invalid } from "../errors.js";
 import { CommittedRunner } from "./committed-runner.js";
 import { StartRefusedError } from "./deadline-errors.js";
-import { DeadlineRunner } from "./deadline-runner.js";
+import { DeadlineRunner, type EventMaker } from "./deadline-runner.js";
 import type { ChangeEvent, CleanupDoneEvent, DeadlineEvent, ProgressEvent, RejectEvent } from "./event.js";
 import type { DeadlineEvents } from "./live-events.js";
 import type {
@@ -13,10 +14,16 @@ import type {
 import type { Listener } from "./notifier.js";
 import type { DeadlineOutcome } from "./outcome.js";
 import type { DeadlinePlan, PlanDefinition } from "./plan.js";
+import { rebaseClock } from "./rebase.js";
 import { startAttempt } from "./start.js";
 import type { DeadlineState } from "./state.js";
 
-type Persisted = PhasedDeadline<Promise<DeadlineOutcome>>;
+/**
+ * A live deadline whose changes wait for a store: every method answers with a promise.
+ *
+ * @public
+ */
+export type CommittedDeadline = PhasedDeadline<Promise<DeadlineOutcome>>;
 
 /**
  * A deadline that watches the clock: a {@link DeadlineState} with one alarm and events.
@@ -49,12 +56,13 @@ export class PhasedDeadline<Answer = DeadlineOutcome> implements Disposable {
   readonly attempt: string;
   readonly #runner: DeadlineRunner;
 
-  private constructor(state: DeadlineState, options: PhasedDeadlineOptions) {
+  private constructor(state: DeadlineState, options: PhasedDeadlineOptions, storedVersion: number) {
+    checkOptions(options);
     this.attempt = state.attempt;
     this.#runner =
       options.commit === undefined
-        ? new DeadlineRunner(state, options)
-        : new CommittedRunner(state, options, options.commit);
+        ? new DeadlineRunner(state, options, storedVersion)
+        : new CommittedRunner(state, options, storedVersion, options.commit);
     this.#runner.watch();
   }
 
@@ -66,40 +74,44 @@ export class PhasedDeadline<Answer = DeadlineOutcome> implements Disposable {
   static start(
     plan: DeadlinePlan | PlanDefinition,
     options: PhasedDeadlineStartOptions & { readonly commit: Commit },
-  ): Persisted;
+  ): CommittedDeadline;
   static start(plan: DeadlinePlan | PlanDefinition, options: PhasedDeadlineStartOptions): PhasedDeadline;
   static start(
     plan: DeadlinePlan | PlanDefinition,
     options: PhasedDeadlineStartOptions,
-  ): PhasedDeadline | Persisted {
+  ): PhasedDeadline | CommittedDeadline {
     const { attempt, configuration, parent, minStartMs, phase, previous } = options;
     const now = (options.clock ?? systemClock).now();
     const start = startAttempt(plan, { attempt, now, configuration, parent, minStartMs, phase, previous });
     if (start.state === undefined) throw new StartRefusedError(start.refused, start.remainingMs);
-    return new PhasedDeadline<DeadlineOutcome>(start.state, options);
+    return new PhasedDeadline<DeadlineOutcome>(start.state, options, start.state.version);
   }
 
   /**
-   * Takes a stored state up again, in this process or another. The deadline stays where it was. An attempt that had
-   * expired before aborts `signal` at once and announces nothing a second time.
+   * Takes a stored state up again after a restart. The deadline stays where it was, and under a clock that was set
+   * back meanwhile what was left stays what is left. An attempt that had expired before aborts `signal` at once and
+   * announces nothing a second time. For an ordinary load within a process say `rebase: false`.
    */
   static restore(
     state: DeadlineState,
     options: PhasedDeadlineRestoreOptions & { readonly commit: Commit },
-  ): Persisted;
+  ): CommittedDeadline;
   static restore(state: DeadlineState, options?: PhasedDeadlineRestoreOptions): PhasedDeadline;
   static restore(
     state: DeadlineState,
     options: PhasedDeadlineRestoreOptions = {},
-  ): PhasedDeadline | Persisted {
-    const deadline = new PhasedDeadline<DeadlineOutcome>(state, options);
-    if (options.rebase !== false) deadline.#runner.rebase();
-    return deadline;
+  ): PhasedDeadline | CommittedDeadline {
+    const { rebase = true, clock = systemClock } = options;
+    const onThisClock = rebase ? rebaseClock(state, clock.now()) : state;
+    return new PhasedDeadline<DeadlineOutcome>(onThisClock, options, state.version);
   }
 
-  /** The state as JSON, expired from the deadline on. With `commit`, what is stored plus progress yet to be. */
+  /**
+   * The state as JSON, expired from the deadline on. With `commit`, what is stored plus progress yet to be; the last
+   * of its own when another attempt took its place.
+   */
   get state(): DeadlineState {
-    return this.#runner.look();
+    return this.#runner.refresh();
   }
 
   /** Time left in milliseconds: `Infinity` when unlimited, 0 when settled. */
@@ -112,14 +124,25 @@ export class PhasedDeadline<Answer = DeadlineOutcome> implements Disposable {
    * when another attempt took its place in the store. Not when it completes.
    */
   get signal(): AbortSignal {
-    this.#runner.look();
+    this.#runner.refresh();
     return this.#runner.signal;
   }
 
   /** See {@link ProgressEvent}. The phase is the current one unless it is named. */
-  progress(event: Omit<ProgressEvent, "type" | "attempt" | "phase"> & { readonly phase?: string }): Answer {
-    const { phase = this.#runner.state.phase, step, part, position, run } = event;
-    return this.apply({ type: "progress", attempt: this.attempt, phase, step, part, position, run });
+  progress(
+    event: Omit<ProgressEvent, "type" | "attempt" | "phase"> & { readonly phase?: string | undefined },
+  ): Answer {
+    const { attempt } = this;
+    const { phase, step, part, position, run } = event;
+    return this.#apply((state) => ({
+      type: "progress",
+      attempt,
+      phase: phase ?? state.phase,
+      step,
+      part,
+      position,
+      run,
+    }));
   }
 
   /** See {@link EnterEvent}. */
@@ -137,14 +160,16 @@ export class PhasedDeadline<Answer = DeadlineOutcome> implements Disposable {
     return this.apply({ ...event, type: "reject", attempt: this.attempt });
   }
 
-  /** See {@link PauseEvent}. `seq` defaults to one above the last. */
-  pause(seq: number = this.#nextSeq()): Answer {
-    return this.apply({ type: "pause", attempt: this.attempt, seq });
+  /** See {@link PauseEvent}. `seq` defaults to one above the last that the deadline knows of. */
+  pause(seq?: number): Answer {
+    const { attempt } = this;
+    return this.#apply((state) => ({ type: "pause", attempt, seq: seq ?? (state.pauseSeq ?? 0) + 1 }));
   }
 
-  /** See {@link ResumeEvent}. `seq` defaults to one above the last. */
-  resume(seq: number = this.#nextSeq()): Answer {
-    return this.apply({ type: "resume", attempt: this.attempt, seq });
+  /** See {@link ResumeEvent}. `seq` defaults to one above the last that the deadline knows of. */
+  resume(seq?: number): Answer {
+    const { attempt } = this;
+    return this.#apply((state) => ({ type: "resume", attempt, seq: seq ?? (state.pauseSeq ?? 0) + 1 }));
   }
 
   /** See {@link CompleteEvent}. */
@@ -180,14 +205,19 @@ export class PhasedDeadline<Answer = DeadlineOutcome> implements Disposable {
   /**
    * Applies an event that came from elsewhere, with its own token.
    *
-   * With `commit`, the answer is a promise: events are decided one after another, each on the state that is stored;
-   * when another writer was faster its state is adopted and the event is decided again on that.
+   * With `commit`, the answer is a promise: events are decided one after another, as of the instant at which they
+   * came, each on the state that is stored; when another writer was faster its state is adopted and the event is
+   * decided again on that.
    *
    * @throws {@link SlipwayError} `INVALID_EVENT` for a mistake, `COMMIT_FAILED` when the store refused over and over;
    * whatever `commit` throws. With `commit` the promise rejects instead.
    */
   apply(event: DeadlineEvent): Answer {
-    return this.#runner.answer(event) as Answer;
+    return this.#apply(() => event);
+  }
+
+  #apply(make: EventMaker): Answer {
+    return this.#runner.answer(make) as Answer;
   }
 
   on<K extends keyof DeadlineEvents>(event: K, listener: Listener<DeadlineEvents[K]>): this {
@@ -205,12 +235,22 @@ export class PhasedDeadline<Answer = DeadlineOutcome> implements Disposable {
     return this;
   }
 
-  /** Stops watching: progress held back is announced or stored, the alarm is gone, nothing is announced any more. */
+  /**
+   * Stops watching: progress held back is announced or stored, the alarm is gone, and nothing is announced any more.
+   * Events may still be applied, by a caller who persists the state without being told.
+   */
   [Symbol.dispose](): void {
     this.#runner.dispose();
   }
+}
 
-  #nextSeq(): number {
-    return (this.#runner.state.pauseSeq ?? 0) + 1;
+function checkOptions({ progressEveryMs, commit }: PhasedDeadlineOptions): void {
+  if (progressEveryMs !== undefined && !(Number.isSafeInteger(progressEveryMs) && progressEveryMs >= 0)) {
+    throw wrongOption("progressEveryMs", "a safe integer, 0 or more", progressEveryMs);
   }
+  if (commit !== undefined && typeof commit !== "function") throw wrongOption("commit", "a function", commit);
+}
+
+function wrongOption(field: string, expected: string, value: unknown): Error {
+  return invalid("INVALID_OPTION", "deadline option", field, expected, value);
 }

@@ -24,7 +24,7 @@ const malformed: readonly (readonly [string, unknown, string])[] = [
   ["a phase that is no object", { phases: ["run"] }, "phases[0]"],
   ["a phase without a name", { phases: [{ budgetMs: 1 }] }, "phases[0].name"],
   ["an empty name", { phases: [{ name: "" }] }, "phases[0].name"],
-  ["a name without end", { phases: [{ name: "x".repeat(129) }] }, "phases[0].name"],
+  ["a name without end", { phases: [{ name: "x".repeat(257) }] }, "phases[0].name"],
   ["a repeated name", { phases: [phase, phase] }, "phases[1].name"],
   ["a misspelt field", { phases: [{ name: "run", budgetMS: 1 }] }, "phases[0].budgetMS"],
   ["a misspelt field of the plan", { phases: [phase], ceiling: 1 }, "ceiling"],
@@ -54,6 +54,12 @@ const malformed: readonly (readonly [string, unknown, string])[] = [
     "phases[0].stallMs.pull",
   ],
   ["stall limits for no step", { phases: [{ ...phase, stallMs: {} }] }, "phases[0].stallMs"],
+  ["a stall for a step without a name", { phases: [{ ...phase, stallMs: { "": 5 } }] }, "phases[0].stallMs."],
+  [
+    "a stall for a step that objects lose",
+    { phases: [{ ...phase, stallMs: JSON.parse('{"__proto__":5}') as unknown }] },
+    "phases[0].stallMs.__proto__",
+  ],
   ["a stall of null", { phases: [{ ...phase, stallMs: null }] }, "phases[0].stallMs"],
   [
     "a reason with a space",

@@ -1,4 +1,5 @@
-import { invalid } from "../errors.js";
+import { invalid, type Fault } from "../errors.js";
+import { MAX_NAME_LENGTH, MAX_REASON_LENGTH } from "./limits.js";
 
 /**
  * One phase of a plan and the time it may take.
@@ -67,23 +68,10 @@ const DEFAULT_OBSERVE_EVERY_MS = 30_000;
 
 /** The shape of a Kubernetes condition reason, which a timeout reason ends up as. */
 const REASON = /^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/;
-const MAX_REASON_LENGTH = 1024;
-const MAX_NAME_LENGTH = 128;
 const MAX_PHASES = 64;
 
 const PLAN_FIELDS = ["phases", "ceilingMs", "ceilingMayTruncate", "cleanupBudgetMs", "observeEveryMs"];
 const PHASE_FIELDS = ["name", "budgetMs", "renewOn", "stallMs", "ceilingMs", "timeoutReason"];
-
-/**
- * One fault of a plan: where, what was expected there, and what was found.
- *
- * @internal
- */
-export interface PlanFault {
-  readonly field: string;
-  readonly expected: string;
-  readonly value: unknown;
-}
 
 /** Plans that {@link definePlan} made, so that a start does not check them again. */
 const checked = new WeakSet<object>();
@@ -155,7 +143,7 @@ function present<K extends string, V>(key: K, value: V | undefined): Partial<Rec
  *
  * @internal
  */
-export function* planFaults(plan: unknown): Generator<PlanFault> {
+export function* planFaults(plan: unknown): Generator<Fault> {
   if (!isRecord(plan)) {
     yield { field: "", expected: "an object", value: plan };
     return;
@@ -184,7 +172,7 @@ export function* planFaults(plan: unknown): Generator<PlanFault> {
   yield* truncationFault(plan, phases);
 }
 
-function* truncationFault(plan: Record<string, unknown>, phases: readonly unknown[]): Generator<PlanFault> {
+function* truncationFault(plan: Record<string, unknown>, phases: readonly unknown[]): Generator<Fault> {
   const { ceilingMs, ceilingMayTruncate } = plan;
   if (typeof ceilingMs !== "number" || ceilingMayTruncate === true) return;
   const sum = phases.reduce<number>((total, phase) => total + budgetOf(phase), 0);
@@ -199,7 +187,7 @@ function budgetOf(phase: unknown): number {
   return typeof budget === "number" ? budget : 0;
 }
 
-function* phaseFaults(phase: unknown, field: string): Generator<PlanFault> {
+function* phaseFaults(phase: unknown, field: string): Generator<Fault> {
   if (!isRecord(phase)) {
     yield { field, expected: "an object", value: phase };
     return;
@@ -227,6 +215,13 @@ function* phaseFaults(phase: unknown, field: string): Generator<PlanFault> {
       };
     }
     for (const [step, limit] of Object.entries(stallMs)) {
+      if (!isStepName(step)) {
+        yield {
+          field: `${field}.stallMs.${step}`,
+          expected: "the name of a step that can be reported",
+          value: limit,
+        };
+      }
       yield* stallFault(limit, budgetMs, `${field}.stallMs.${step}`);
     }
   } else if (stallMs !== undefined) {
@@ -234,7 +229,7 @@ function* phaseFaults(phase: unknown, field: string): Generator<PlanFault> {
   }
 }
 
-function* stallFault(limit: unknown, budgetMs: unknown, field: string): Generator<PlanFault> {
+function* stallFault(limit: unknown, budgetMs: unknown, field: string): Generator<Fault> {
   if (!isDuration(limit)) yield { field, expected: DURATION, value: limit };
   else if (typeof budgetMs === "number" && limit > budgetMs) {
     yield { field, expected: `at most the phase's budgetMs (${budgetMs})`, value: limit };
@@ -243,12 +238,17 @@ function* stallFault(limit: unknown, budgetMs: unknown, field: string): Generato
 
 const DURATION = "a positive safe integer of milliseconds";
 
-function* durationFault(value: unknown, field: string): Generator<PlanFault> {
+function* durationFault(value: unknown, field: string): Generator<Fault> {
   if (value !== undefined && !isDuration(value)) yield { field, expected: DURATION, value };
 }
 
 function isDuration(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) > 0;
+}
+
+/** `__proto__` is a key that copies and parsers of objects lose. */
+function isStepName(step: string): boolean {
+  return step !== "" && step.length <= MAX_NAME_LENGTH && step !== "__proto__";
 }
 
 function isReason(value: unknown): boolean {
@@ -259,7 +259,7 @@ function* unknownFields(
   object: Record<string, unknown>,
   known: readonly string[],
   prefix: string,
-): Generator<PlanFault> {
+): Generator<Fault> {
   for (const key of Object.keys(object)) {
     if (!known.includes(key)) {
       yield { field: `${prefix}${key}`, expected: `absent (known: ${known.join(", ")})`, value: object[key] };

@@ -1,14 +1,10 @@
 import { currentPhase, phaseOf } from "./bounds.js";
 import type { ProgressEvent } from "./event.js";
 import { after } from "./instant.js";
+import { MAX_MARKS, MAX_STEPS } from "./limits.js";
 import type { DeadlinePhase } from "./plan.js";
 import type { DeadlineState, ProgressMark } from "./state.js";
-import { apply, refuse, type Step } from "./step.js";
-
-const MAX_STEPS = 64;
-
-/** Parts (layers, chunks) are bounded as well, or one careless driver could grow a record without end. */
-const MAX_MARKS = 1024;
+import { accepted, refused, type Step } from "./step.js";
 
 /** @internal */
 export const NO_MARKS: readonly ProgressMark[] = Object.freeze([]);
@@ -21,30 +17,30 @@ export const NO_MARKS: readonly ProgressMark[] = Object.freeze([]);
  */
 export function applyProgress(state: DeadlineState, event: ProgressEvent, now: number): Step {
   if (event.phase !== state.phase) {
-    return refuse(state, phaseOf(state.plan, event.phase) === undefined ? "unknown-phase" : "other-phase");
+    return refused(state, phaseOf(state.plan, event.phase) === undefined ? "unknown-phase" : "other-phase");
   }
   const run = event.run ?? state.run;
-  if (run < state.run) return refuse(state, "stale-run");
+  if (run < state.run) return refused(state, "stale-run");
   const position = event.position ?? null;
-  if (position !== null && !isPosition(position)) return refuse(state, "invalid-position");
+  if (position !== null && !isPosition(position)) return refused(state, "invalid-position");
 
   const step = event.step ?? null;
   const part = event.part ?? null;
   const marks = run > state.run ? NO_MARKS : state.marks;
   const index = findMark(marks, step, part);
   const known = marks[index];
-  if (known !== undefined && !isAbove(position, known.position)) return refuse(state, "duplicate");
+  if (known !== undefined && !isAbove(position, known.position)) return refused(state, "duplicate");
 
   const stepBegins = known === undefined && !hasStep(marks, step);
   if (known === undefined && (marks.length >= MAX_MARKS || (stepBegins && countSteps(marks) >= MAX_STEPS))) {
-    return refuse(state, "too-many-steps");
+    return refused(state, "too-many-steps");
   }
   // Adding 0 turns a negative zero, which JSON cannot carry, into a plain one.
   const mark: ProgressMark = { step, part, position: position === null ? null : position + 0 };
   const stallLimitMs = stepBegins
     ? (stallLimitOf(currentPhase(state), step) ?? state.stallLimitMs)
     : state.stallLimitMs;
-  return apply(
+  return accepted(
     withMarks(
       state,
       now,

@@ -2,11 +2,10 @@ import { clip } from "../errors.js";
 import { currentPhase, deadlineAt, isLastPhase, limitedBy } from "./bounds.js";
 import { NO_CLEANUP, PENDING_CLEANUP } from "./cleanup.js";
 import type { CancelEvent } from "./event.js";
+import { MAX_REASON_LENGTH } from "./limits.js";
 import type { DeadlinePhase } from "./plan.js";
 import type { DeadlineExpiry, DeadlineState, LimitedBy } from "./state.js";
-import { apply, refuse, type Step } from "./step.js";
-
-const MAX_REASON_LENGTH = 1024;
+import { accepted, refused, type Step } from "./step.js";
 
 /**
  * The state as it is at `now`: expired when its deadline has come, else the very same object. The boundary is
@@ -30,8 +29,8 @@ export function expireIfDue(state: DeadlineState, now: number): DeadlineState {
 
 /** @internal */
 export function applyComplete(state: DeadlineState, now: number): Step {
-  if (!isLastPhase(state)) return refuse(state, "not-final-phase");
-  return apply({
+  if (!isLastPhase(state)) return refused(state, "not-final-phase");
+  return accepted({
     ...state,
     version: state.version + 1,
     status: "completed",
@@ -43,7 +42,7 @@ export function applyComplete(state: DeadlineState, now: number): Step {
 
 /** @internal */
 export function applyCancel(state: DeadlineState, event: CancelEvent, now: number): Step {
-  return apply({
+  return accepted({
     ...state,
     version: state.version + 1,
     status: "cancelled",

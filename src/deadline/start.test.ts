@@ -2,6 +2,8 @@ import { describe, expect, it } from "vitest";
 import { isSlipwayError } from "../errors.js";
 import { applyDeadlineEvent } from "./apply.js";
 import { PhasedDeadline } from "./phased-deadline.js";
+import { decodeDeadlineState } from "../schema/index.js";
+import { rebaseClock } from "./rebase.js";
 import { startAttempt, type StartAttemptOptions } from "./start.js";
 import type { DeadlineState } from "./state.js";
 
@@ -83,12 +85,18 @@ describe("startAttempt", () => {
     });
   });
 
-  it("holds instants within the safe integers, whatever a plan allows", () => {
+  it("holds instants where time ends, whatever a plan allows", () => {
     const long = { phases: [{ name: "run", budgetMs: Number.MAX_SAFE_INTEGER }] };
-    expect(startAttempt(long, { attempt: "a", now: 5 }).state?.windowEndsAt).toBe(Number.MAX_SAFE_INTEGER);
+    const { state } = startAttempt(long, { attempt: "a", now: 1_800_000_000_000 });
+    expect(state?.windowEndsAt).toBe(8.64e15);
+    const rebased = rebaseClock(state!, 1_700_000_000_000);
+    expect(decodeDeadlineState(JSON.parse(JSON.stringify(rebased)))).toEqual(rebased);
+    expect(() => startAttempt(long, { attempt: "a", now: 8.64e15 })).toThrow(/now must be a safe integer/);
   });
 
   it.each([
+    ["previous", { previous: {} }],
+    ["parent", { parent: 5 }],
     ["attempt", { attempt: "" }],
     ["attempt", { attempt: 7 }],
     ["now", { now: Number.NaN }],
@@ -113,6 +121,10 @@ describe("startAttempt", () => {
   it("is thrown by the live deadline, which has no value to refuse with", () => {
     expect(() => PhasedDeadline.start(plan, { attempt: "a2", previous: fresh({ now: Date.now() }) })).toThrow(
       "The attempt may not start: previous-active",
+    );
+    const late = { attempt: "a2", parent: { deadlineAt: 5 } };
+    expect(() => PhasedDeadline.start(plan, late)).toThrow(
+      expect.objectContaining({ refused: "parent-too-short", remainingMs: 0, field: "parent" }),
     );
   });
 });

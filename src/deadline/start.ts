@@ -2,15 +2,13 @@ import { invalid } from "../errors.js";
 import { phaseOf } from "./bounds.js";
 import { NO_CLEANUP } from "./cleanup.js";
 import { checkInstant } from "./instant.js";
+import { MAX_NAME_LENGTH } from "./limits.js";
 import { definePlan, type DeadlinePhase, type DeadlinePlan, type PlanDefinition } from "./plan.js";
 import { NO_MARKS } from "./progress.js";
 import { expireIfDue } from "./settle.js";
 import type { DeadlineState, RecordedConfiguration } from "./state.js";
 import { openPhase } from "./window.js";
 
-const MAX_NAME_LENGTH = 256;
-
-/** How many rejected contents a fresh attempt remembers. */
 const NONE_SPENT: readonly string[] = Object.freeze([]);
 
 /**
@@ -36,7 +34,7 @@ export interface StartAttemptOptions {
   readonly now: number;
   readonly configuration?: StartConfiguration | null | undefined;
   /** The deadline this attempt is a part of. It is stored, and bounds the attempt whatever its plan says. */
-  readonly parent?: { readonly deadlineAt?: number | null | undefined } | undefined;
+  readonly parent?: { readonly deadlineAt?: number | null | undefined } | null | undefined;
   /** Refuse to start when the parent leaves less than this. Default 1. */
   readonly minStartMs?: number | undefined;
   /** Start in a later phase than the first, to adopt a record from before this library. */
@@ -149,13 +147,19 @@ function recorded(configuration: StartConfiguration | null, now: number): Record
 function checkOptions(plan: DeadlinePlan, options: StartAttemptOptions): DeadlinePhase {
   if (typeof options !== "object" || (options as unknown) === null)
     throw wrong("options", "an object", options);
-  const { attempt, minStartMs, configuration, parent } = options;
+  const { attempt, minStartMs, configuration, parent, previous } = options;
   checkInstant("now", options.now);
   if (typeof attempt !== "string" || attempt === "" || attempt.length > MAX_NAME_LENGTH) {
     throw wrong("attempt", `a token of 1 to ${MAX_NAME_LENGTH} characters`, attempt);
   }
   if (minStartMs !== undefined && !isCount(minStartMs)) {
     throw wrong("minStartMs", "a safe integer, 0 or more", minStartMs);
+  }
+  if (parent !== undefined && parent !== null && typeof parent !== "object") {
+    throw wrong("parent", "an object with a deadlineAt", parent);
+  }
+  if (previous !== undefined && previous !== null && !isState(previous)) {
+    throw wrong("previous", "a deadline state", previous);
   }
   const deadlineAt = parent?.deadlineAt ?? null;
   if (deadlineAt !== null) checkInstant("parent.deadlineAt", deadlineAt);
@@ -178,6 +182,10 @@ function checkConfiguration(configuration: StartConfiguration): void {
   }
   if (committedAt !== undefined && committedAt !== null)
     checkInstant("configuration.committedAt", committedAt);
+}
+
+function isState(value: unknown): boolean {
+  return typeof value === "object" && value !== null && "schemaVersion" in value && "plan" in value;
 }
 
 function isCount(value: unknown): boolean {

@@ -8,7 +8,7 @@ export type Step = DeadlineStep<DeadlineState>;
 const unchanged = new Map<RefusalReason, Refused>();
 
 /** @internal */
-export function refuse(state: DeadlineState, why: RefusalReason): Step {
+export function refused(state: DeadlineState, why: RefusalReason): Step {
   let outcome = unchanged.get(why);
   if (outcome === undefined) {
     outcome = Object.freeze({ applied: false, why, changed: false });
@@ -18,7 +18,7 @@ export function refuse(state: DeadlineState, why: RefusalReason): Step {
 }
 
 /** Refuses an event whose arrival found the expiry: the state is to be written all the same. @internal */
-export function refuseChanged(state: DeadlineState, why: RefusalReason): Step {
+export function refusedChanged(state: DeadlineState, why: RefusalReason): Step {
   return { state, outcome: { applied: false, why, changed: true } };
 }
 
@@ -26,11 +26,11 @@ const CHANGED: DeadlineOutcome = Object.freeze({ applied: true, changed: true })
 const SEEN: DeadlineOutcome = Object.freeze({ applied: true, changed: false });
 
 /** @internal */
-export function apply(state: DeadlineState, outcome: DeadlineOutcome = CHANGED): Step {
+export function accepted(state: DeadlineState, outcome: DeadlineOutcome = CHANGED): Step {
   return { state, outcome };
 }
 
 /** An event that took effect without anything to write. @internal */
-export function seen(state: DeadlineState): Step {
+export function acceptedUnchanged(state: DeadlineState): Step {
   return { state, outcome: SEEN };
 }

@@ -2,17 +2,13 @@ import { clip } from "../errors.js";
 import { currentPhase, phaseOf } from "./bounds.js";
 import type { ChangeEvent, EnterEvent, RejectEvent } from "./event.js";
 import { after } from "./instant.js";
+import { MAX_DIAGNOSTIC_LENGTH, MAX_SPENT } from "./limits.js";
 import type { DeadlinePhase } from "./plan.js";
 import { NO_MARKS } from "./progress.js";
 import type { DeadlineState, RecordedConfiguration } from "./state.js";
-import { apply, refuse, type Step } from "./step.js";
+import { accepted, refused, type Step } from "./step.js";
 
-/** A diagnostic is kept whole up to here: it ends up in a condition's message. */
-const MAX_DIAGNOSTIC_LENGTH = 2048;
-const MAX_REASON_LENGTH = 256;
-
-/** How many rejected contents are remembered, so that returning to one of them opens no second window. */
-const MAX_SPENT = 64;
+const MAX_REJECTION_REASON_LENGTH = 256;
 
 /**
  * The window and stall limit with which a phase opens.
@@ -36,12 +32,12 @@ export function openPhase(
 /** The only way to a later phase: forward, once, with the phase's full budget. @internal */
 export function applyEnter(state: DeadlineState, event: EnterEvent, now: number): Step {
   const phase = phaseOf(state.plan, event.phase);
-  if (phase === undefined) return refuse(state, "unknown-phase");
-  if (phase.name === state.phase) return refuse(state, "duplicate");
+  if (phase === undefined) return refused(state, "unknown-phase");
+  if (phase.name === state.phase) return refused(state, "duplicate");
   const { phases } = state.plan;
-  if (phases.indexOf(phase) < phases.indexOf(currentPhase(state))) return refuse(state, "backward");
+  if (phases.indexOf(phase) < phases.indexOf(currentPhase(state))) return refused(state, "backward");
   const opened = openPhase(phase, state.pausedAt ?? now);
-  return apply({
+  return accepted({
     ...state,
     version: state.version + 1,
     observedAt: now,
@@ -51,6 +47,8 @@ export function applyEnter(state: DeadlineState, event: EnterEvent, now: number)
     marks: NO_MARKS,
     stallLimitMs: opened.stallLimitMs,
     stallEndsAt: opened.stallEndsAt,
+    // Whatever was wrong with the configuration did not keep the attempt from getting here.
+    rejection: null,
   });
 }
 
@@ -65,9 +63,9 @@ export function applyChange(state: DeadlineState, event: ChangeEvent, now: numbe
   const recorded = state.configuration;
   const committedAt = Math.min(event.committedAt ?? now, now);
   if (recorded !== null) {
-    if (event.generation <= recorded.generation) return refuse(state, "unchanged");
+    if (event.generation <= recorded.generation) return refused(state, "unchanged");
     if (recorded.committedAt !== null && committedAt < recorded.committedAt)
-      return refuse(state, "stale-commit");
+      return refused(state, "stale-commit");
   }
   const digest = event.digest ?? null;
   const sameContent = recorded !== null && digest !== null && digest === recorded.digest;
@@ -75,7 +73,7 @@ export function applyChange(state: DeadlineState, event: ChangeEvent, now: numbe
   const from = Math.min(committedAt, state.pausedAt ?? committedAt);
   const windowEndsAt = real ? renewedWindow(state, from) : state.windowEndsAt;
   const renewed = windowEndsAt !== state.windowEndsAt;
-  return apply(
+  return accepted(
     {
       ...state,
       version: state.version + 1,
@@ -96,13 +94,13 @@ export function applyChange(state: DeadlineState, event: ChangeEvent, now: numbe
  */
 export function applyReject(state: DeadlineState, event: RejectEvent, now: number): Step {
   const recorded = state.configuration;
-  if (currentPhase(state).renewOn !== "change") return refuse(state, "other-phase");
-  if (recorded === null || !isAbout(event, recorded)) return refuse(state, "not-current");
-  if (state.rejection !== null) return refuse(state, "duplicate");
+  if (currentPhase(state).renewOn !== "change") return refused(state, "other-phase");
+  if (recorded === null || !isAbout(event, recorded)) return refused(state, "not-current");
+  if (state.rejection !== null) return refused(state, "duplicate");
   const content = contentOf(recorded);
   const first = !state.spentRejections.includes(content);
   const windowEndsAt = first ? renewedWindow(state, state.pausedAt ?? now) : state.windowEndsAt;
-  return apply(
+  return accepted(
     {
       ...state,
       version: state.version + 1,
@@ -111,7 +109,7 @@ export function applyReject(state: DeadlineState, event: RejectEvent, now: numbe
       rejection: {
         generation: recorded.generation,
         at: now,
-        reason: bounded(event.reason, MAX_REASON_LENGTH),
+        reason: bounded(event.reason, MAX_REJECTION_REASON_LENGTH),
         message: bounded(event.message, MAX_DIAGNOSTIC_LENGTH),
       },
       spentRejections: first ? [...state.spentRejections, content].slice(-MAX_SPENT) : state.spentRejections,
@@ -135,7 +133,12 @@ function isAbout(event: RejectEvent, recorded: RecordedConfiguration): boolean {
   return digest === null || recorded.digest === null || digest === recorded.digest;
 }
 
-function contentOf(recorded: RecordedConfiguration): string {
+/**
+ * What makes two configurations the same content: the digest, and without one the generation.
+ *
+ * @internal
+ */
+export function contentOf(recorded: RecordedConfiguration): string {
   return recorded.digest === null ? `generation ${recorded.generation}` : `digest ${recorded.digest}`;
 }
 

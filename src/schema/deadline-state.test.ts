@@ -149,15 +149,20 @@ describe("decodeDeadlineState", () => {
   });
 
   it("refuses an instant that was moved, in either direction, unless it carries no claim", () => {
-    const free = new Set(["parentDeadlineAt", "observedAt", "cleanup.doneAt", "cleanup.waiver.at"]);
+    const free = new Set(["parentDeadlineAt"]);
     for (const [name, state] of Object.entries(samples)) {
       for (const path of paths(state)) {
         const field = path.join(".");
         if (!/At$|until$|\.at$/.test(field) || free.has(field)) continue;
         const { root, holder, key } = holderOf(state, path);
         if (typeof holder[key] !== "number") continue;
-        holder[key] += 1e9;
-        expect(faultOf(root).code, `${name} ${field}`).toBe("INVALID_STATE");
+        const value = holder[key];
+        for (const by of [1e9, -1e9]) {
+          holder[key] = value + by;
+          // Time may have passed unseen in a state that lives, and a commit may be as old as it likes.
+          if (field === "configuration.committedAt" && by < 0) continue;
+          expect(faultOf(root).code, `${name} ${field} ${by}`).toBe("INVALID_STATE");
+        }
       }
     }
   });
@@ -184,6 +189,60 @@ describe("decodeDeadlineState", () => {
       },
       "marks[1]",
     ],
+    [
+      "a first phase that began late",
+      "fresh",
+      { phaseEnteredAt: 1, windowEndsAt: 1001, observedAt: 1 },
+      "phaseEnteredAt",
+    ],
+    ["a renewal by no configuration", "renewed", { configuration: null }, "windowEndsAt"],
+    ["a completion before its phase", "completed", { completedAt: 9 }, "completedAt"],
+    ["a completion after which time went on", "completed", { observedAt: 21 }, "observedAt"],
+    [
+      "a cancellation before the start",
+      "cancelled",
+      { cancellation: { at: -1, reason: "stop" } },
+      "cancellation.at",
+    ],
+    ["an expiry after which time went on", "stalled", { observedAt: 501 }, "observedAt"],
+    ["a stall limit without its step", "fresh", { stallLimitMs: 100, stallEndsAt: 100 }, "stallLimitMs"],
+    [
+      "a listed step without its limit",
+      "preparing",
+      { stallLimitMs: null, stallEndsAt: null },
+      "stallLimitMs",
+    ],
+    [
+      "a rejected content that is not remembered",
+      "rejected",
+      { spentRejections: ["digest d9"] },
+      "spentRejections",
+    ],
+    [
+      "a content remembered twice",
+      "rejected",
+      { spentRejections: ["digest d1", "digest d1"] },
+      "spentRejections",
+    ],
+    [
+      "rejected contents of no configuration",
+      "fresh",
+      { configuration: null, spentRejections: ["digest d1"] },
+      "spentRejections",
+    ],
+    [
+      "too many steps",
+      "fresh",
+      { marks: Array.from({ length: 65 }, (_, step) => ({ step: `s${step}`, part: null, position: null })) },
+      "marks",
+    ],
+    [
+      "a claim that left no trace",
+      "stalled",
+      { cleanup: { ...samples["stalled"]?.cleanup, claims: 2 } },
+      "cleanup.error",
+    ],
+    ["a schema version of zero", "fresh", { schemaVersion: 0 }, "schemaVersion"],
     ["a rejection of no configuration", "rejected", { configuration: null }, "configuration"],
     ["an expiry of a living attempt", "fresh", { expiry: samples["stalled"]?.expiry }, "expiry"],
     ["no expiry of an expired one", "stalled", { expiry: null }, "expiry"],

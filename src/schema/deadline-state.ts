@@ -1,15 +1,22 @@
 import * as z from "zod";
 import { definePlan, type DeadlineState } from "../deadline/index.js";
 import { stateFaults } from "../deadline/invariants.js";
+import {
+  LAST_INSTANT,
+  MAX_MARKS,
+  MAX_NAME_LENGTH,
+  MAX_REASON_LENGTH,
+  MAX_SPENT,
+} from "../deadline/limits.js";
 import { planFaults } from "../deadline/plan.js";
 import { invalid, show, SlipwayError } from "../errors.js";
 import { firstFault } from "./fault.js";
 
-const instant = z.int();
+const instant = z.int().min(-LAST_INSTANT).max(LAST_INSTANT);
 const count = z.int().min(0);
 const durationMs = z.int().min(1);
-const name = z.string().min(1).max(256);
-const reason = z.string().min(1).max(1024);
+const name = z.string().min(1).max(MAX_NAME_LENGTH);
+const reason = z.string().min(1).max(MAX_REASON_LENGTH);
 const text = z.string().max(4096);
 
 const phase = z.strictObject({
@@ -65,7 +72,7 @@ export const deadlineStateSchema: z.ZodType<DeadlineState> = z.strictObject({
   pausedAt: instant.nullable(),
   pauseSeq: count.nullable(),
   run: count,
-  marks: z.array(mark).max(1024),
+  marks: z.array(mark).max(MAX_MARKS),
   stallLimitMs: durationMs.nullable(),
   stallEndsAt: instant.nullable(),
   configuration: z
@@ -74,7 +81,7 @@ export const deadlineStateSchema: z.ZodType<DeadlineState> = z.strictObject({
   rejection: z
     .strictObject({ generation: count, at: instant, reason: text.nullable(), message: text.nullable() })
     .nullable(),
-  spentRejections: z.array(z.string().min(1).max(300)).max(64),
+  spentRejections: z.array(z.string().min(1).max(300)).max(MAX_SPENT),
   expiry: z
     .strictObject({
       phase: name,
@@ -126,7 +133,8 @@ export function decodeDeadlineState(value: unknown): DeadlineState {
     const fault = firstFault(parsed.error, migrated);
     throw invalid("INVALID_STATE", "deadline state", fault.field, fault.expected, fault.value);
   }
-  for (const fault of planFaults(parsed.data.plan)) {
+  // The plan as it was written: zod drops a key that is called __proto__, and the check must see it.
+  for (const fault of planFaults((migrated as DeadlineState).plan)) {
     throw invalid("INVALID_STATE", "deadline state", `plan.${fault.field}`, fault.expected, fault.value);
   }
   const state: DeadlineState = { ...parsed.data, plan: definePlan(parsed.data.plan) };
@@ -151,7 +159,7 @@ function migrate(value: unknown): unknown {
     if (migration === undefined) {
       throw new SlipwayError(
         "UNSUPPORTED_SCHEMA_VERSION",
-        `Unsupported deadline state: schemaVersion must be at most ${CURRENT_VERSION}, got ${show(version)}`,
+        `Unsupported deadline state: schemaVersion must be from 1 to ${CURRENT_VERSION}, got ${show(version)}`,
         { field: "schemaVersion", value: version },
       );
     }

@@ -1,11 +1,5 @@
 import type * as z from "zod";
-
-/** One fault of an input: where, what was expected there, and what was found. */
-export interface Fault {
-  readonly field: string;
-  readonly expected: string;
-  readonly value: unknown;
-}
+import type { Fault } from "../errors.js";
 
 /**
  * The first issue of a zod error as a fault that names the field and the value, `phases[0].budgetMs` and `-1`.

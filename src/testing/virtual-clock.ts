@@ -17,7 +17,7 @@ const MAX_HOST_WAIT_MS = 2 ** 31 - 1;
 export interface VirtualClockOptions {
   /** Wall time at the start, epoch milliseconds. Default 1 800 000 000 000. */
   readonly startAt?: number | undefined;
-  /** How much too early host timers fire, in milliseconds. Real ones: up to 1. Default 0. */
+  /** How much too early host timers fire, in milliseconds, below 1. Real ones: up to 0.98. Default 0. */
   readonly earlyMs?: number | undefined;
 }
 
@@ -44,7 +44,10 @@ export class VirtualClock implements Clock {
   #clock: SteadyClock;
 
   constructor(options: VirtualClockOptions = {}) {
-    this.#host = new VirtualHost(options.startAt ?? DEFAULT_START_AT, options.earlyMs ?? 0);
+    const { startAt = DEFAULT_START_AT, earlyMs = 0 } = options;
+    check(Number.isFinite(startAt), "startAt", "a finite number of epoch milliseconds", startAt);
+    check(earlyMs >= 0 && earlyMs < 1, "earlyMs", "a number from 0 to below 1", earlyMs);
+    this.#host = new VirtualHost(startAt, earlyMs);
     this.#clock = new SteadyClock(this.#host);
   }
 
@@ -92,26 +95,27 @@ export class VirtualClock implements Clock {
 
   /** Lets time pass, firing what comes due at its own instant, in order. Callbacks run synchronously. */
   advance(ms: number): void {
-    const end = this.#host.mono + duration("ms", ms);
+    const end = this.#host.total + duration("ms", ms);
     for (let timer = this.#host.next(end); timer !== undefined; timer = this.#host.next(end))
       this.#fire(timer);
-    this.#host.elapse(end - this.#host.mono);
+    this.#host.elapseUntil(end);
   }
 
   /** Like {@link VirtualClock.advance}, letting promises and immediates settle before, between and after timers. */
   async advanceAsync(ms: number): Promise<void> {
-    const end = this.#host.mono + duration("ms", ms);
+    const end = this.#host.total + duration("ms", ms);
     await settle();
     for (let timer = this.#host.next(end); timer !== undefined; timer = this.#host.next(end)) {
       this.#fire(timer);
       await settle();
     }
-    this.#host.elapse(end - this.#host.mono);
+    this.#host.elapseUntil(end);
     await settle();
   }
 
   /** Sets the wall clock forward (positive) or back (negative), as NTP or an operator does. No time passes. */
   stepWall(ms: number): void {
+    check(Number.isFinite(ms), "ms", "a finite number of milliseconds", ms);
     this.#host.wall += ms;
   }
 
@@ -127,14 +131,13 @@ export class VirtualClock implements Clock {
    * and time is anchored on the wall clock again, wherever that stands now.
    */
   restart(downMs = 0): void {
-    this.#host.elapse(duration("downMs", downMs));
-    this.#host.timers.length = 0;
-    this.#host.mono = 0;
+    this.#host.elapseUntil(this.#host.total + duration("downMs", downMs));
+    this.#host.startProcess();
     this.#clock = new SteadyClock(this.#host);
   }
 
   #fire(timer: VirtualTimer): void {
-    this.#host.elapse(Math.max(timer.due - this.#host.mono, 0));
+    this.#host.elapseUntil(timer.due);
     timer[Symbol.dispose]();
     timer.callback();
   }
@@ -153,20 +156,30 @@ function settle(): Promise<void> {
 }
 
 function duration(field: string, ms: number): number {
-  if (Number.isFinite(ms) && ms >= 0) return ms;
-  throw invalid("INVALID_OPTION", "virtual clock", field, "a finite number of milliseconds, 0 or more", ms);
+  check(Number.isFinite(ms) && ms >= 0, field, "a finite number of milliseconds, 0 or more", ms);
+  return ms;
+}
+
+function check(holds: boolean, field: string, expected: string, value: unknown): void {
+  if (!holds) throw invalid("INVALID_OPTION", "virtual clock", field, expected, value);
 }
 
 class VirtualHost implements ClockHost {
-  mono = 0;
+  /** Time that passed outside suspension since the clock was made, through all restarts: what timers are due by. */
+  total = 0;
   boot = 0;
   wall: number;
   readonly timers: VirtualTimer[] = [];
   readonly #earlyMs: number;
+  #processStart = 0;
 
   constructor(wall: number, earlyMs: number) {
     this.wall = wall;
     this.#earlyMs = earlyMs;
+  }
+
+  get mono(): number {
+    return this.total - this.#processStart;
   }
 
   monoMs(): number {
@@ -183,7 +196,7 @@ class VirtualHost implements ClockHost {
 
   startTimer(delayMs: number, callback: () => void): Disposable {
     const wait = delayMs >= 1 && delayMs <= MAX_HOST_WAIT_MS ? delayMs : 1;
-    const timer = new VirtualTimer(this.timers, this.mono + Math.max(wait - this.#earlyMs, 0), callback);
+    const timer = new VirtualTimer(this.timers, this.total + wait - this.#earlyMs, callback);
     let low = 0;
     for (let high = this.timers.length; low < high; ) {
       const middle = (low + high) >> 1;
@@ -199,10 +212,17 @@ class VirtualHost implements ClockHost {
     return timer !== undefined && timer.due <= until ? timer : undefined;
   }
 
-  elapse(ms: number): void {
-    this.mono += ms;
+  /** Never back: a callback may have let more time pass than its caller asked for. */
+  elapseUntil(end: number): void {
+    const ms = Math.max(end - this.total, 0);
+    this.total += ms;
     this.boot += ms;
     this.wall += ms;
+  }
+
+  startProcess(): void {
+    this.timers.length = 0;
+    this.#processStart = this.total;
   }
 }
 
