@@ -1,0 +1,64 @@
+import { InvalidArgumentError, type Command } from "commander";
+import { GatewayClient } from "../client/gateway-client.js";
+import type { SandboxView } from "../http/view.js";
+
+export interface GlobalOptions {
+  readonly url: string;
+  readonly token?: string;
+  readonly json?: boolean;
+}
+
+/** What every command has at hand. */
+export interface CommandContext {
+  readonly client: GatewayClient;
+  readonly json: boolean;
+}
+
+export function contextOf(command: Command): CommandContext {
+  const { url, token, json } = command.optsWithGlobals<GlobalOptions>();
+  return { client: new GatewayClient({ url: url.replace(/\/+$/, ""), token }), json: json === true };
+}
+
+export function printJson(value: unknown): void {
+  process.stdout.write(`${JSON.stringify(value)}\n`);
+}
+
+/** One sandbox as one line. */
+export function summary(view: SandboxView): string {
+  const left = view.deadline?.remainingMs ?? null;
+  const deadline =
+    view.deadline?.status === "active" && left !== null ? `, ${Math.ceil(left / 1000)} s left` : "";
+  return `${view.name}  ${view.phase}  ${view.reason}${deadline}  (${view.id})`;
+}
+
+/** A whole number of milliseconds on the command line. */
+export function milliseconds(text: string): number {
+  const value = Number(text);
+  if (Number.isSafeInteger(value) && value > 0) return value;
+  throw new InvalidArgumentError(
+    `Expected a whole number of milliseconds above 0, got ${JSON.stringify(text)}.`,
+  );
+}
+
+export function wholeNumber(text: string): number {
+  const value = Number(text);
+  if (text !== "" && Number.isSafeInteger(value) && value >= 0) return value;
+  throw new InvalidArgumentError(`Expected a whole number, got ${JSON.stringify(text)}.`);
+}
+
+/** A JSON object on the command line. */
+export function jsonObject(text: string): unknown {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new InvalidArgumentError(`Expected JSON: ${(error as Error).message}.`);
+  }
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
+  throw new InvalidArgumentError(`Expected a JSON object, got ${text.slice(0, 80)}.`);
+}
+
+/** A limit that may be left out: `none` is not zero. */
+export function millisecondsOrNone(text: string): number | "none" {
+  return text === "none" ? text : milliseconds(text);
+}

@@ -1,0 +1,163 @@
+import { Option, type Command } from "commander";
+import { resolve } from "node:path";
+import { ApiError } from "../client/gateway-client.js";
+import {
+  type CommandContext,
+  contextOf,
+  jsonObject,
+  milliseconds,
+  printJson,
+  summary,
+  wholeNumber,
+} from "./context.js";
+import { EXIT_GONE, follow, hasSettled } from "./follow.js";
+
+interface CreateOptions {
+  readonly image: string;
+  readonly imageName?: string;
+  readonly include?: readonly string[];
+  readonly policy?: unknown;
+  readonly driver?: string;
+  readonly driverOptions?: unknown;
+  readonly preparationMs?: number;
+  readonly admissionMs?: number;
+  readonly stallMs?: number;
+  readonly wait: boolean;
+}
+
+interface WaitOptions {
+  readonly wait: boolean;
+}
+
+export function addSandboxCommands(program: Command): void {
+  program
+    .command("create <name> <command...>")
+    .description("create a sandbox and follow it until it is ready or failed")
+    .requiredOption("--image <path>", "a directory, a .tar or a .tar.gz")
+    .option("--image-name <name>", "what to call the image")
+    .option("--include <path...>", "parts of the directory to take")
+    .addOption(new Option("--policy <json>", "the configuration").argParser(jsonObject))
+    .option("--driver <name>", "the driver")
+    .addOption(new Option("--driver-options <json>", "options of the driver").argParser(jsonObject))
+    .option("--preparation-ms <ms>", "a shorter preparation budget", milliseconds)
+    .option("--admission-ms <ms>", "a shorter admission budget", milliseconds)
+    .option("--stall-ms <ms>", "a shorter stall limit", milliseconds)
+    .option("--no-wait", "return at once")
+    .action(async (name: string, words: string[], options: CreateOptions, command: Command) => {
+      const context = contextOf(command);
+      const { preparationMs, admissionMs, stallMs } = options;
+      const created = await context.client.create({
+        name,
+        command: words,
+        image: { path: resolve(options.image), name: options.imageName, include: options.include },
+        policy: options.policy,
+        driver: options.driver,
+        driverOptions: options.driverOptions,
+        budgets: { preparationMs, admissionMs, stallMs },
+      });
+      if (options.wait) process.exitCode = await follow(context, created.id, hasSettled);
+      else print(context.json, created);
+    });
+
+  program
+    .command("list")
+    .description("list sandboxes")
+    .action(async (_options: unknown, command: Command) => {
+      const { client, json } = contextOf(command);
+      for (let after: string | undefined; ; ) {
+        const page = await client.list({ after });
+        for (const view of page.items) print(json, view);
+        for (const { id, message } of page.unreadable) console.error(`${id}: ${message}`);
+        if (page.next === null) break;
+        after = page.next;
+      }
+    });
+
+  program
+    .command("get <sandbox>")
+    .description("show a sandbox, by its name or id")
+    .action(async (sandbox: string, _options: unknown, command: Command) => {
+      const { client, json } = contextOf(command);
+      const view = await client.get(sandbox);
+      if (json) printJson(view);
+      else console.log(JSON.stringify(view, null, 2));
+    });
+
+  program
+    .command("watch <sandbox>")
+    .description("follow a sandbox until it is deleted")
+    .action(async (sandbox: string, _options: unknown, command: Command) => {
+      const exitCode = await follow(contextOf(command), sandbox, () => false);
+      process.exitCode = exitCode === EXIT_GONE ? 0 : exitCode;
+    });
+
+  program
+    .command("update <sandbox>")
+    .description("commit a configuration")
+    .addOption(new Option("--policy <json>", "the configuration").argParser(jsonObject).makeOptionMandatory())
+    .option("--if-generation <n>", "only if this is the current generation", wholeNumber)
+    .action(
+      async (sandbox: string, options: { policy: unknown; ifGeneration?: number }, command: Command) => {
+        const { client, json } = contextOf(command);
+        const updated = await client.update(sandbox, options);
+        if (json) {
+          printJson(updated);
+          return;
+        }
+        const kind = updated.sameContent ? "the same content" : updated.renewed ? "a new window" : "a change";
+        console.log(`${updated.name}: generation ${updated.configuration.generation}, ${kind}`);
+      },
+    );
+
+  program
+    .command("start <sandbox>")
+    .description("start a sandbox again, with its identity and workspace")
+    .option("--no-wait", "return at once")
+    .action(async (sandbox: string, options: WaitOptions, command: Command) => {
+      const context = contextOf(command);
+      const view = await context.client.start(sandbox);
+      if (options.wait) process.exitCode = await follow(context, view.id, hasSettled);
+      else print(context.json, view);
+    });
+
+  program
+    .command("stop <sandbox>")
+    .description("stop a sandbox; its workspace stays")
+    .option("--no-wait", "return at once")
+    .action(async (sandbox: string, options: WaitOptions, command: Command) => {
+      const context = contextOf(command);
+      const view = await context.client.stop(sandbox);
+      if (options.wait) process.exitCode = await follow(context, view.id, hasSettled);
+      else print(context.json, view);
+    });
+
+  program
+    .command("delete <sandbox>")
+    .description("delete a sandbox and its workspace")
+    .option("--no-wait", "return at once")
+    .action(async (sandbox: string, options: WaitOptions, command: Command) => {
+      const context = contextOf(command);
+      const view = await context.client.delete(sandbox);
+      if (!options.wait) {
+        print(context.json, view);
+        return;
+      }
+      process.exitCode = await followToTheEnd(context, view.id);
+    });
+}
+
+/** Gone is what was asked for, also when it is gone before the first look. */
+async function followToTheEnd(context: CommandContext, id: string): Promise<number> {
+  try {
+    const exitCode = await follow(context, id, () => false);
+    return exitCode === EXIT_GONE ? 0 : exitCode;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return 0;
+    throw error;
+  }
+}
+
+function print(json: boolean, view: Parameters<typeof summary>[0]): void {
+  if (json) printJson(view);
+  else console.log(summary(view));
+}

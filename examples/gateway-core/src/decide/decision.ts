@@ -1,0 +1,70 @@
+import {
+  applyDeadlineEvent,
+  deadlineConditions,
+  setCondition,
+  type ConditionUpdate,
+  type DeadlineEvent,
+  type DeadlineOutcome,
+} from "slipway";
+import { isComingUp, type Phase } from "../record/phase.js";
+import type { SandboxRecord } from "../record/record.js";
+
+/**
+ * What a rule made of a record: the record to write, or the very same object when there is nothing to write, and an
+ * answer for whoever asked. Rules are pure; the commit loop calls them again when somebody else wrote first.
+ */
+export interface Decision<Result> {
+  readonly record: SandboxRecord;
+  readonly result: Result;
+}
+
+export type Rule<Result> = (record: SandboxRecord, now: number) => Decision<Result>;
+
+/** Puts one event through the deadline's door and carries what it found over into the record. */
+export function applyToDeadline(
+  record: SandboxRecord,
+  event: DeadlineEvent,
+  now: number,
+): { readonly record: SandboxRecord; readonly outcome: DeadlineOutcome } {
+  const { deadline } = record;
+  if (deadline === null) return { record, outcome: { applied: false, why: "settled", changed: false } };
+  const { state, outcome } = applyDeadlineEvent(deadline, event, now);
+  if (!outcome.changed) return { record, outcome };
+  let next: SandboxRecord = { ...record, deadline: state };
+  if (deadline.status === "active" && state.status === "expired" && state.expiry !== null) {
+    next = withPhase({ ...next, lease: null, finishedAt: now }, "Error", state.expiry, now);
+  }
+  for (const condition of deadlineConditions(state, now)) {
+    const stated = isComingUp(next.phase) ? withPhase(next, next.phase, condition, now) : next;
+    next = withCondition(stated, condition, now);
+  }
+  return { record: next, outcome };
+}
+
+/** The record as time alone has made it. Every rule starts here, so that late news meets the expiry first. */
+export function observeTime(record: SandboxRecord, now: number): SandboxRecord {
+  return applyToDeadline(record, { type: "tick" }, now).record;
+}
+
+export interface PhaseReason {
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** The record in a phase, with the Ready condition that goes with it. */
+export function withPhase(
+  record: SandboxRecord,
+  phase: Phase,
+  { reason, message }: PhaseReason,
+  now: number,
+): SandboxRecord {
+  const since = record.phase === phase ? record.since : now;
+  const next = { ...record, phase, since, reason, message };
+  const status = phase === "Ready" ? "True" : "False";
+  return withCondition(next, { type: "Ready", status, reason, message }, now);
+}
+
+export function withCondition(record: SandboxRecord, condition: ConditionUpdate, now: number): SandboxRecord {
+  const conditions = setCondition(record.conditions, condition, now);
+  return conditions === record.conditions ? record : { ...record, conditions };
+}

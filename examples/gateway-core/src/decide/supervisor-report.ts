@@ -1,0 +1,154 @@
+import { ADMISSION, PREPARATION } from "../gateway/budgets.js";
+import type { SandboxRecord } from "../record/record.js";
+import { applyToDeadline, observeTime, withCondition, withPhase, type Decision } from "./decision.js";
+
+/** What a supervisor says. It was authenticated as the one of this attempt and run before any of this is looked at. */
+export type SupervisorReport =
+  | {
+      readonly kind: "rejected";
+      readonly generation: number;
+      readonly reason: string;
+      readonly message: string;
+    }
+  | { readonly kind: "accepted"; readonly generation: number }
+  | { readonly kind: "ready"; readonly generation: number }
+  | { readonly kind: "exited"; readonly exitCode: number | null; readonly signal: string | null };
+
+/** `not-current` asks for another look at the configuration; every other refusal ends the supervisor. */
+export type ReportResult =
+  | { readonly ok: true; readonly activate: boolean }
+  | { readonly ok: false; readonly code: string; readonly message: string };
+
+const taken = (activate = false): ReportResult => ({ ok: true, activate });
+const refused = (code: string, message: string): ReportResult => ({ ok: false, code, message });
+
+export function applyReport(
+  found: SandboxRecord,
+  run: number,
+  report: SupervisorReport,
+  now: number,
+): Decision<ReportResult> {
+  const record = observeTime(found, now);
+  const settled = settledRefusal(record, report);
+  if (settled !== null) return { record, result: settled };
+  switch (report.kind) {
+    case "rejected":
+      return rejected(enterAdmission(record, now), report, now);
+    case "accepted":
+      return accepted(enterAdmission(record, now), run, report.generation, now);
+    case "ready":
+      return ready(record, run, report.generation, now);
+    case "exited":
+      return exited(record, run, report, now);
+  }
+}
+
+/** Nothing revives an attempt that expired or was ended; a workload that runs may go on talking. */
+function settledRefusal(record: SandboxRecord, report: SupervisorReport): ReportResult | null {
+  const { deadline, phase } = record;
+  if (deadline?.status === "expired")
+    return refused("expired", deadline.expiry?.message ?? "the attempt expired");
+  if (report.kind === "exited") return null;
+  if (deadline?.status === "active" || phase === "Ready") return null;
+  return refused("settled", `the sandbox is ${phase}`);
+}
+
+/** The first report of an attempt is what ends its preparation: it comes from inside, with the attempt's secret. */
+function enterAdmission(record: SandboxRecord, now: number): SandboxRecord {
+  const { deadline } = record;
+  if (deadline?.status !== "active" || deadline.phase !== PREPARATION) return record;
+  return applyToDeadline(record, { type: "enter", attempt: deadline.attempt, phase: ADMISSION }, now).record;
+}
+
+function rejected(
+  record: SandboxRecord,
+  report: SupervisorReport & { kind: "rejected" },
+  now: number,
+): Decision<ReportResult> {
+  const { generation, digest } = record.configuration;
+  if (report.generation !== generation) return { record, result: notCurrent(record) };
+  const { reason, message } = report;
+  const attempt = record.deadline?.attempt ?? "";
+  const event = { type: "reject", attempt, generation, digest, reason, message } as const;
+  const { record: next } = applyToDeadline(record, event, now);
+  const condition = { type: "ConfigurationReady", status: "False", reason, message } as const;
+  const judged = withCondition(next, { ...condition, observedGeneration: generation }, now);
+  // A workload that runs keeps the configuration it was admitted with.
+  const active = judged.deadline?.status === "active";
+  return { record: active ? { ...judged, admission: "rejected" } : judged, result: taken() };
+}
+
+function accepted(
+  record: SandboxRecord,
+  run: number,
+  generation: number,
+  now: number,
+): Decision<ReportResult> {
+  if (generation !== record.configuration.generation) return { record, result: notCurrent(record) };
+  if (record.activatedRun !== null && record.activatedRun !== run) {
+    return { record, result: refused("already-activated", "another run has started the main process") };
+  }
+  const condition = { type: "ConfigurationReady", status: "True", reason: "Accepted", message: "" } as const;
+  const judged = withCondition(record, { ...condition, observedGeneration: generation }, now);
+  const next = {
+    ...judged,
+    admission: "accepted" as const,
+    activatedRun: run,
+    appliedGeneration: generation,
+  };
+  return { record: same(record, next) ? record : next, result: taken(true) };
+}
+
+function ready(record: SandboxRecord, run: number, generation: number, now: number): Decision<ReportResult> {
+  if (record.activatedRun !== run)
+    return { record, result: refused("not-activated", "this run was not admitted") };
+  if (record.phase === "Ready") return { record, result: taken() };
+  const attempt = record.deadline?.attempt ?? "";
+  const { record: next, outcome } = applyToDeadline(record, { type: "complete", attempt }, now);
+  if (!outcome.applied)
+    return { record: next, result: refused(outcome.why, "the attempt cannot become ready") };
+  const message = `the main process runs with configuration generation ${generation}`;
+  return { record: withPhase(next, "Ready", { reason: "Ready", message }, now), result: taken() };
+}
+
+function exited(
+  record: SandboxRecord,
+  run: number,
+  report: SupervisorReport & { kind: "exited" },
+  now: number,
+): Decision<ReportResult> {
+  if (record.activatedRun !== run || record.exitCode !== null || record.exitSignal !== null) {
+    return { record, result: taken() };
+  }
+  const { exitCode, signal } = report;
+  const noted: SandboxRecord = { ...record, exitCode, exitSignal: signal, finishedAt: now };
+  if (record.phase === "Stopping" || record.phase === "Deleting") return { record: noted, result: taken() };
+  const attempt = record.deadline?.attempt ?? "";
+  if (exitCode === 0) {
+    const completed = applyToDeadline(noted, { type: "complete", attempt }, now).record;
+    const message = "the main process ended with exit code 0";
+    return {
+      record: withPhase(completed, "Completed", { reason: "Completed", message }, now),
+      result: taken(),
+    };
+  }
+  const message = `the main process ended with ${signal === null ? `exit code ${exitCode}` : signal}`;
+  const cancelled = applyToDeadline(noted, { type: "cancel", attempt, reason: message }, now).record;
+  return {
+    record: withPhase(cancelled, "Error", { reason: "MainProcessFailed", message }, now),
+    result: taken(),
+  };
+}
+
+function notCurrent(record: SandboxRecord): ReportResult {
+  return refused("not-current", `the configuration is at generation ${record.configuration.generation}`);
+}
+
+function same(a: SandboxRecord, b: SandboxRecord): boolean {
+  return (
+    a.conditions === b.conditions &&
+    a.admission === b.admission &&
+    a.activatedRun === b.activatedRun &&
+    a.appliedGeneration === b.appliedGeneration
+  );
+}

@@ -1,0 +1,110 @@
+import { createReadStream } from "node:fs";
+import { open } from "node:fs/promises";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { createGunzip } from "node:zlib";
+import { extract as extractTar, type Extract } from "tar-stream";
+import type { ByteMeter } from "./byte-meter.js";
+import type { ImageRoot } from "./image-root.js";
+import { EscapingEntryError } from "./safe-path.js";
+import { writeAll } from "./write-chunks.js";
+
+/** One entry as the archive's reader hands it out: a header and a stream of its content. */
+type Entry = Extract extends AsyncIterable<infer Item> ? Item : never;
+
+const CHUNK = 256 * 1024;
+
+/**
+ * Unpacks a .tar or .tar.gz. The meter counts bytes of the archive, whose size is known, and not of the contents,
+ * whose size nobody knows beforehand.
+ */
+export async function unpackTar(
+  archive: string,
+  target: ImageRoot,
+  meter: ByteMeter,
+  limits: { readonly maxBytes: number; readonly signal: AbortSignal },
+): Promise<void> {
+  const { signal } = limits;
+  const extract = extractTar();
+  const gunzip = (await isGzip(archive)) ? [createGunzip()] : [];
+  const feed = pipeline([Readable.from(readMetered(archive, meter)), ...gunzip, extract], { signal });
+  // The reader below sees only that its source is gone; why is known here, and only while it comes first.
+  let cause: unknown;
+  let reading = true;
+  feed.catch((error: unknown) => {
+    if (reading) cause = error;
+  });
+  let written = 0;
+  try {
+    for await (const entry of extract) {
+      signal.throwIfAborted();
+      written += await writeEntry(entry, target, limits.maxBytes - written);
+    }
+    await feed;
+  } catch (error) {
+    reading = false;
+    extract.destroy();
+    await feed.catch(() => undefined);
+    signal.throwIfAborted();
+    throw cause ?? error;
+  }
+}
+
+async function* readMetered(archive: string, meter: ByteMeter): AsyncGenerator<Buffer> {
+  for await (const chunk of createReadStream(archive, { highWaterMark: CHUNK }) as AsyncIterable<Buffer>) {
+    for (let offset = 0; offset < chunk.length; ) {
+      const size = await meter.take(chunk.length - offset);
+      yield chunk.subarray(offset, offset + size);
+      meter.add(size);
+      offset += size;
+    }
+  }
+}
+
+async function writeEntry(entry: Entry, target: ImageRoot, room: number): Promise<number> {
+  const { name, type, linkname, mode } = entry.header;
+  switch (type) {
+    case "directory":
+      await target.directory(name, mode);
+      break;
+    case "symlink":
+      await target.symbolicLink(name, linkname);
+      break;
+    case "link":
+      await target.hardLink(name, linkname);
+      break;
+    case "file":
+    case "contiguous-file":
+      return writeFile(entry, target, room);
+    default:
+      throw new EscapingEntryError(name, `an entry of type ${type} has no place in an image`);
+  }
+  entry.resume();
+  return 0;
+}
+
+async function writeFile(entry: Entry, target: ImageRoot, room: number): Promise<number> {
+  const { name, mode } = entry.header;
+  const file = await target.file(name, mode);
+  let written = 0;
+  try {
+    for await (const chunk of entry as AsyncIterable<Buffer>) {
+      written += chunk.length;
+      if (written > room) throw new EscapingEntryError(name, "the image is larger than the driver's limit");
+      await writeAll(file, chunk);
+    }
+  } finally {
+    await file.close();
+  }
+  return written;
+}
+
+async function isGzip(archive: string): Promise<boolean> {
+  const file = await open(archive, "r");
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(2), 0, 2, 0);
+    return bytesRead === 2 && buffer[0] === 0x1f && buffer[1] === 0x8b;
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,156 @@
+import type { Clock } from "slipway";
+import type { Stats } from "node:fs";
+import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { digestOf } from "../record/digest.js";
+import type { ImageSpec } from "../record/record.js";
+import { PermanentDriverError, type DriverProgress, type LaunchRequest } from "./driver.js";
+import { ByteMeter } from "./image/byte-meter.js";
+import { copyTree, planTree } from "./image/copy-tree.js";
+import { ImageRoot } from "./image/image-root.js";
+import { EscapingEntryError } from "./image/safe-path.js";
+import { unpackTar } from "./image/unpack-tar.js";
+import type { ProcessOptions } from "./process-options.js";
+import type { SandboxDirs } from "./sandbox-dirs.js";
+
+/** A few reports a second keep a line on a terminal lively; each one is a committed write. */
+const REPORT_EVERY_MS = 250;
+
+const MARKER = "image.json";
+
+export interface PrepareOptions {
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly maxBytes: number;
+  readonly report: (progress: DriverProgress) => void;
+}
+
+/**
+ * Brings the image into the sandbox's own directory, once.
+ *
+ * Everything is written below a staging directory of this very run and renamed into place when it is complete, so
+ * that whatever stands in place is complete. When anything goes wrong, or the signal aborts, the staging is removed
+ * before the promise rejects.
+ */
+export async function prepareImage(
+  request: LaunchRequest,
+  dirs: SandboxDirs,
+  options: ProcessOptions,
+  context: PrepareOptions,
+): Promise<void> {
+  const { image, instance } = request;
+  const source = await sourceOf(image);
+  const identity = digestOf({
+    path: image.path,
+    include: image.include ?? null,
+    size: source.size,
+    changedAt: Math.floor(source.mtimeMs),
+  });
+  const step = { step: "image", subject: image.name, unit: "bytes" as const };
+  if ((await identityOf(dirs.image)) === identity) {
+    context.report({ ...step, label: "Image reused", unit: "none", done: true });
+    return;
+  }
+  await rm(dirs.staging, { recursive: true, force: true });
+  const staging = dirs.stagingOf(instance);
+  try {
+    await mkdir(join(staging, "rootfs"), { recursive: true });
+    const fill = source.isDirectory() ? copyDirectory : unpackArchive;
+    const label = source.isDirectory() ? "Image copied" : "Image unpacked";
+    const total = await fill(image, source, join(staging, "rootfs"), options, {
+      ...context,
+      report: (progress) => context.report({ ...progress, ...step, label }),
+    });
+    await writeFile(join(staging, MARKER), JSON.stringify({ identity }));
+    context.signal.throwIfAborted();
+    await rm(dirs.image, { recursive: true, force: true });
+    await rename(staging, dirs.image);
+    await rm(dirs.staging, { recursive: true, force: true });
+    context.report({ ...step, label, position: total, total, done: true });
+  } catch (error) {
+    await rm(staging, { recursive: true, force: true });
+    throw asDriverError(error, image);
+  }
+}
+
+async function sourceOf(image: ImageSpec): Promise<Stats> {
+  const source = await stat(image.path).catch((error: unknown) => {
+    throw new PermanentDriverError(
+      "ImageNotFound",
+      `The image ${image.path} cannot be read: ${textOf(error)}`,
+    );
+  });
+  if (source.isDirectory() || source.isFile()) return source;
+  throw new PermanentDriverError(
+    "ImageInvalid",
+    `The image ${image.path} is neither a directory nor an archive`,
+  );
+}
+
+type Fill = (
+  image: ImageSpec,
+  source: Stats,
+  rootfs: string,
+  options: ProcessOptions,
+  context: Omit<PrepareOptions, "report"> & {
+    report: (progress: { position: number; total: number }) => void;
+  },
+) => Promise<number>;
+
+const copyDirectory: Fill = async (image, _source, rootfs, options, context) => {
+  const plan = await planTree(image.path, image.include, context.signal);
+  if (plan.totalBytes > context.maxBytes) {
+    throw new PermanentDriverError(
+      "ImageTooLarge",
+      `The image ${image.name} has ${plan.totalBytes} bytes, and the driver takes ${context.maxBytes}`,
+    );
+  }
+  const meter = meterFor(plan.totalBytes, options, context);
+  await copyTree(image.path, plan, new ImageRoot(rootfs), meter, context.signal);
+  return plan.totalBytes;
+};
+
+const unpackArchive: Fill = async (image, source, rootfs, options, context) => {
+  const meter = meterFor(source.size, options, context);
+  await unpackTar(image.path, new ImageRoot(rootfs), meter, context);
+  return source.size;
+};
+
+function meterFor(total: number, options: ProcessOptions, context: Parameters<Fill>[4]): ByteMeter {
+  return new ByteMeter({
+    clock: context.clock,
+    signal: context.signal,
+    reportEveryMs: REPORT_EVERY_MS,
+    report: (position) => context.report({ position: Math.min(position, total), total }),
+    bytesPerSecond: options.bytesPerSecond,
+    stallAtBytes: options.fault?.stallAtBytes,
+    repeatReports: options.fault?.repeatReports,
+  });
+}
+
+async function identityOf(image: string): Promise<string | null> {
+  try {
+    const marker: unknown = JSON.parse(await readFile(join(image, MARKER), "utf8"));
+    return (marker as { identity?: string }).identity ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/** What no second attempt can mend is told apart from what one might: a full disk, a file that vanished. */
+function asDriverError(error: unknown, image: ImageSpec): unknown {
+  if (error instanceof EscapingEntryError) {
+    return new PermanentDriverError("ImageInvalid", `${image.name}: ${error.message}`, { cause: error });
+  }
+  const code = (error as { code?: unknown }).code;
+  const malformed =
+    (typeof code === "string" && code.startsWith("Z_")) ||
+    /invalid tar header|unexpected end of data/i.test(textOf(error));
+  if (!malformed) return error;
+  const message = `${image.name} (${dirname(image.path)}) is not a readable archive: ${textOf(error)}`;
+  return new PermanentDriverError("ImageInvalid", message, { cause: error });
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

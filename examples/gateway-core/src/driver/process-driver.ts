@@ -1,0 +1,153 @@
+import type { Clock } from "slipway";
+import { rm, stat } from "node:fs/promises";
+import { isAbsolute } from "node:path";
+import { z } from "zod";
+import { InvalidInputError } from "../input-error.js";
+import type { Json, JsonObject } from "../record/json.js";
+import type { ImageSpec } from "../record/record.js";
+import { sleep } from "../sleep.js";
+import type {
+  Driver,
+  InstanceRef,
+  LaunchContext,
+  LaunchRequest,
+  Observation,
+  SandboxRef,
+  WorkContext,
+} from "./driver.js";
+import { prepareImage } from "./prepare-image.js";
+import { endGroup } from "./process-group.js";
+import { isAlive, type ProcessIdentity } from "./process-identity.js";
+import { parseProcessOptions } from "./process-options.js";
+import { SandboxDirs } from "./sandbox-dirs.js";
+import { readNote, startSupervisor } from "./supervisor-process.js";
+import { entrySegments } from "./image/safe-path.js";
+
+const DEFAULT_STOP_GRACE_MS = 2000;
+const CLEANUP_GRACE_MS = 200;
+const POLL_MS = 200;
+
+const handleSchema = z.object({ pid: z.int().positive(), startMarker: z.string() });
+
+export interface ProcessDriverOptions {
+  readonly clock: Clock;
+  readonly dataDir: string;
+  /** The supervisor program, a JavaScript file. */
+  readonly supervisorProgram: string;
+  readonly maxImageBytes?: number | undefined;
+}
+
+/** A sandbox is a local child process in a directory of its own; an image is a directory or a tar archive. */
+export class ProcessDriver implements Driver {
+  readonly name = "process";
+  readonly #clock: Clock;
+  readonly #dataDir: string;
+  readonly #program: string;
+  readonly #maxBytes: number;
+
+  constructor(options: ProcessDriverOptions) {
+    this.#clock = options.clock;
+    this.#dataDir = options.dataDir;
+    this.#program = options.supervisorProgram;
+    this.#maxBytes = options.maxImageBytes ?? 8_000_000_000;
+  }
+
+  async check(image: ImageSpec, options: JsonObject): Promise<void> {
+    parseProcessOptions(options);
+    if (!isAbsolute(image.path)) throw new InvalidInputError("image.path", "an absolute path", image.path);
+    const found = await stat(image.path).catch(() => null);
+    if (found === null || !(found.isDirectory() || found.isFile())) {
+      throw new InvalidInputError("image.path", "a directory or an archive that exists", image.path);
+    }
+    for (const [index, part] of (image.include ?? []).entries()) {
+      try {
+        if (entrySegments(part).length > 0) continue;
+      } catch {
+        // Said below with the field's name.
+      }
+      throw new InvalidInputError(`image.include[${index}]`, "a path below the image", part);
+    }
+  }
+
+  async launch(request: LaunchRequest, context: LaunchContext): Promise<Json> {
+    const options = parseProcessOptions(request.options);
+    const dirs = this.#dirs(request.sandbox);
+    const deaf = new DeafSignal(context.signal, options.fault?.deafForMs ?? 0, this.#clock);
+    const prepare = {
+      clock: this.#clock,
+      signal: deaf.signal,
+      maxBytes: this.#maxBytes,
+      report: context.report,
+    };
+    await prepareImage(request, dirs, options, prepare);
+    context.signal.throwIfAborted();
+    // A supervisor of an earlier run would be refused by the gateway; ending it here is only tidier.
+    await this.#end(dirs, CLEANUP_GRACE_MS, context.signal);
+    const identity = await startSupervisor(request, dirs, this.#program);
+    const started = { step: "supervisor", label: "Supervisor started", subject: `pid ${identity.pid}` };
+    context.report({ ...started, unit: "none", done: true });
+    return { ...identity };
+  }
+
+  async observe(sandbox: SandboxRef, instance: InstanceRef, handle: Json | null): Promise<Observation> {
+    const identity = handle === null ? await readNote(this.#dirs(sandbox), instance) : parseHandle(handle);
+    if (identity === null || !(await isAlive(identity))) return { state: "gone" };
+    return { state: "running", handle: { pid: identity.pid, startMarker: identity.startMarker } };
+  }
+
+  async waitUntilGone(_sandbox: SandboxRef, handle: Json, { signal }: WorkContext): Promise<void> {
+    const identity = parseHandle(handle);
+    // Polled, because a supervisor that an earlier gateway process started is no child of this one.
+    while (await isAlive(identity)) await sleep(this.#clock, POLL_MS, signal);
+  }
+
+  async stop(sandbox: SandboxRef, { signal }: WorkContext): Promise<void> {
+    await this.#end(this.#dirs(sandbox), DEFAULT_STOP_GRACE_MS, signal);
+  }
+
+  async cleanUp(sandbox: SandboxRef, { signal }: WorkContext): Promise<void> {
+    const dirs = this.#dirs(sandbox);
+    await this.#end(dirs, CLEANUP_GRACE_MS, signal);
+    await rm(dirs.staging, { recursive: true, force: true });
+  }
+
+  async remove(sandbox: SandboxRef, { signal }: WorkContext): Promise<void> {
+    const dirs = this.#dirs(sandbox);
+    await this.#end(dirs, CLEANUP_GRACE_MS, signal);
+    await rm(dirs.root, { recursive: true, force: true, maxRetries: 3 });
+  }
+
+  #dirs(sandbox: SandboxRef): SandboxDirs {
+    return new SandboxDirs(this.#dataDir, sandbox.id);
+  }
+
+  async #end(dirs: SandboxDirs, graceMs: number, signal: AbortSignal): Promise<void> {
+    const note = await readNote(dirs);
+    if (note === null) return;
+    await endGroup(note, { clock: this.#clock, signal, graceMs });
+    await rm(dirs.identity, { force: true });
+  }
+}
+
+function parseHandle(handle: Json): ProcessIdentity {
+  return handleSchema.parse(handle);
+}
+
+/** A signal that passes an abort on late: the fault of a driver that does not listen. */
+class DeafSignal {
+  readonly signal: AbortSignal;
+
+  constructor(signal: AbortSignal, deafForMs: number, clock: Clock) {
+    if (deafForMs === 0) {
+      this.signal = signal;
+      return;
+    }
+    const controller = new AbortController();
+    signal.addEventListener(
+      "abort",
+      () => clock.schedule(clock.now() + deafForMs, () => controller.abort(signal.reason)),
+      { once: true },
+    );
+    this.signal = controller.signal;
+  }
+}

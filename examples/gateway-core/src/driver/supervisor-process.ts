@@ -1,0 +1,86 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, open, readFile, rename, writeFile } from "node:fs/promises";
+import { z } from "zod";
+import type { InstanceRef, LaunchRequest } from "./driver.js";
+import { readStartMarker, type ProcessIdentity } from "./process-identity.js";
+import type { SandboxDirs } from "./sandbox-dirs.js";
+
+/** The note a driver leaves about the supervisor it started, so that the next gateway process finds it. */
+const noteSchema = z.strictObject({
+  instanceId: z.string(),
+  run: z.int(),
+  pid: z.int().positive(),
+  startMarker: z.string(),
+});
+
+export type SupervisorNote = z.infer<typeof noteSchema>;
+
+/** Variables of this process that the sandbox gets as well. Everything else is not its business. */
+const INHERITED = ["PATH", "HOME", "LANG", "TZ", "TMPDIR"];
+
+/** Starts the supervisor as the leader of its own group: it outlives the gateway, and can be ended as a whole. */
+export async function startSupervisor(
+  request: LaunchRequest,
+  dirs: SandboxDirs,
+  program: string,
+): Promise<ProcessIdentity> {
+  const { access, instance, sandbox } = request;
+  await mkdir(dirs.workspace, { recursive: true });
+  const rootfs = `${dirs.image}/rootfs`;
+  const log = await open(dirs.log, "a", 0o600);
+  try {
+    const child = spawn(process.execPath, [program], {
+      cwd: dirs.workspace,
+      detached: true,
+      stdio: ["ignore", log.fd, log.fd],
+      env: {
+        ...Object.fromEntries(INHERITED.flatMap((name) => pair(name, process.env[name]))),
+        SLIPWAY_GATEWAY_URL: access.url,
+        SLIPWAY_TOKEN: access.token,
+        SLIPWAY_SANDBOX: sandbox.id,
+        SLIPWAY_RUN: String(instance.run),
+        SLIPWAY_NOTE: dirs.identity,
+        SLIPWAY_COMMAND: JSON.stringify(request.command.map((word) => word.replaceAll("{image}", rootfs))),
+        SLIPWAY_IMAGE: rootfs,
+      },
+    });
+    await once(child, "spawn");
+    child.unref();
+    const pid = child.pid ?? 0;
+    const identity = { pid, startMarker: (await readStartMarker(pid)) ?? "" };
+    await writeNote(dirs, { instanceId: instance.id, run: instance.run, ...identity });
+    return identity;
+  } finally {
+    await log.close();
+  }
+}
+
+/** The note about an instance's supervisor, `null` when there is none or it is about another instance. */
+export async function readNote(dirs: SandboxDirs, instance?: InstanceRef): Promise<SupervisorNote | null> {
+  const text = await readFile(dirs.identity, "utf8").catch(() => null);
+  if (text === null) return null;
+  const note = noteSchema.safeParse(parseJson(text));
+  if (!note.success) return null;
+  const matches = instance === undefined || note.data.instanceId === instance.id;
+  return matches ? note.data : null;
+}
+
+/** Written beside and renamed, so that a reader finds the old note or the new one and never half of one. */
+async function writeNote(dirs: SandboxDirs, note: SupervisorNote): Promise<void> {
+  const beside = `${dirs.identity}.${note.run}`;
+  await writeFile(beside, JSON.stringify(note), { mode: 0o600 });
+  await rename(beside, dirs.identity);
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+function pair(name: string, value: string | undefined): [string, string][] {
+  return value === undefined ? [] : [[name, value]];
+}

@@ -1,0 +1,65 @@
+import { definePlan, type DeadlinePlan } from "slipway";
+import { InvalidInputError } from "../input-error.js";
+import type { BudgetOverrides } from "../record/record.js";
+
+/** What this gateway grants to every attempt. */
+export interface Budgets {
+  readonly preparationMs: number;
+  readonly admissionMs: number;
+  /** The longest that repeated repairs may draw admission out. */
+  readonly admissionCeilingMs: number;
+  /** The longest silence of a preparation; absent means that silence is no fault. */
+  readonly stallMs?: number | undefined;
+  readonly cleanupMs: number;
+}
+
+export const DEFAULT_BUDGETS: Budgets = {
+  preparationMs: 30 * 60_000,
+  admissionMs: 5 * 60_000,
+  admissionCeilingMs: 60 * 60_000,
+  stallMs: 2 * 60_000,
+  cleanupMs: 30_000,
+};
+
+export const PREPARATION = "preparation";
+export const ADMISSION = "admission";
+
+/**
+ * The plan of one attempt: preparation with a fixed budget, then admission, whose window a real change of the
+ * configuration, or the first rejection of one, opens anew. Neither takes time from the other.
+ */
+export function planFor(budgets: Budgets, overrides: BudgetOverrides): DeadlinePlan {
+  const preparationMs = overrides.preparationMs ?? budgets.preparationMs;
+  const admissionMs = overrides.admissionMs ?? budgets.admissionMs;
+  const stallMs = overrides.stallMs ?? budgets.stallMs;
+  return definePlan({
+    phases: [
+      {
+        name: PREPARATION,
+        budgetMs: preparationMs,
+        stallMs: stallMs === undefined ? undefined : Math.min(stallMs, preparationMs),
+        timeoutReason: "ImagePreparationTimedOut",
+      },
+      {
+        name: ADMISSION,
+        budgetMs: admissionMs,
+        renewOn: "change",
+        ceilingMs: budgets.admissionCeilingMs,
+        timeoutReason: "ProvisioningTimedOut",
+      },
+    ],
+    ceilingMs: preparationMs + budgets.admissionCeilingMs,
+    cleanupBudgetMs: budgets.cleanupMs,
+  });
+}
+
+/** A request may take less than the gateway grants, never more: the limits protect everybody on this machine. */
+export function checkOverrides(budgets: Budgets, overrides: BudgetOverrides): void {
+  for (const field of ["preparationMs", "admissionMs", "stallMs"] as const) {
+    const asked = overrides[field];
+    const granted = budgets[field];
+    if (asked !== undefined && granted !== undefined && asked > granted) {
+      throw new InvalidInputError(`budgets.${field}`, `at most ${granted}, this gateway's own`, asked);
+    }
+  }
+}

@@ -1,0 +1,52 @@
+import type { SandboxRecord } from "../record/record.js";
+
+/** A committed write, as everybody who follows this gateway hears of it. */
+export interface RecordEvent {
+  /** Grows by one with each event of this process. */
+  readonly seq: number;
+  readonly id: string;
+  readonly version: number;
+  /** `null` when the record was removed. */
+  readonly record: SandboxRecord | null;
+}
+
+type Listener = (event: RecordEvent) => void;
+
+const KEPT = 1000;
+
+/** Tells listeners of committed writes, and keeps the latest ones for a listener that was away for a moment. */
+export class EventHub {
+  /** Names this process: numbers of another one mean nothing here. */
+  readonly epoch: string;
+  readonly #listeners = new Set<Listener>();
+  #kept: RecordEvent[] = [];
+  #seq = 0;
+
+  constructor(epoch: string) {
+    this.epoch = epoch;
+  }
+
+  get latest(): number {
+    return this.#seq;
+  }
+
+  publish(id: string, version: number, record: SandboxRecord | null): void {
+    this.#seq += 1;
+    const event = { seq: this.#seq, id, version, record };
+    this.#kept.push(event);
+    if (this.#kept.length > 2 * KEPT) this.#kept = this.#kept.slice(-KEPT);
+    for (const listener of [...this.#listeners]) listener(event);
+  }
+
+  /** What was published after `seq`, or `null` when not all of it is here any more. */
+  since(seq: number): readonly RecordEvent[] | null {
+    const first = this.#kept[0]?.seq ?? this.#seq + 1;
+    if (seq > this.#seq || seq + 1 < first) return null;
+    return this.#kept.filter((event) => event.seq > seq);
+  }
+
+  subscribe(listener: Listener): Disposable {
+    this.#listeners.add(listener);
+    return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
+  }
+}

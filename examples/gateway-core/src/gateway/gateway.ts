@@ -1,0 +1,205 @@
+import type { Clock } from "slipway";
+import { newRecord } from "../decide/attempt.js";
+import {
+  requestDelete,
+  requestStart,
+  requestStop,
+  updateConfiguration,
+  type ConfigurationWrite,
+  type OperationResult,
+  type UpdateResult,
+} from "../decide/operations.js";
+import { applyReport, type ReportResult, type SupervisorReport } from "../decide/supervisor-report.js";
+import type { Driver } from "../driver/driver.js";
+import { InvalidInputError } from "../input-error.js";
+import { dueAt } from "../record/due.js";
+import { digestOf } from "../record/digest.js";
+import { canonicalJson, type JsonObject } from "../record/json.js";
+import type { SandboxSpec } from "../record/record.js";
+import type { RecordStore } from "../store/record-store.js";
+import { checkOverrides, planFor, type Budgets } from "./budgets.js";
+import { EventHub } from "./event-hub.js";
+import type { Log } from "./log.js";
+import { recover } from "./recovery.js";
+import { Refusals } from "./refusals.js";
+import { NoSuchSandboxError, SandboxRecords, type VersionedRecord } from "./sandbox-records.js";
+import { SandboxWorker } from "./sandbox-worker.js";
+import { authenticateSupervisor } from "./supervisor-auth.js";
+import { Sweeper } from "./sweeper.js";
+
+export interface GatewayOptions {
+  readonly store: RecordStore;
+  readonly clock: Clock;
+  readonly drivers: readonly Driver[];
+  readonly budgets: Budgets;
+  /** Names this gateway among those that share the store, the same after a restart. */
+  readonly owner: string;
+  readonly log: Log;
+  /** Where supervisors reach this gateway; asked when one is started. */
+  readonly gatewayUrl: () => string;
+  /** Fresh, unguessable text. */
+  readonly newId: () => string;
+  /** How long the driver's work of a gateway that died stays its own. */
+  readonly leaseMs?: number | undefined;
+}
+
+export interface CreateRequest {
+  readonly name: string;
+  readonly spec: SandboxSpec;
+  readonly policy: JsonObject;
+}
+
+type Changed<Result> = VersionedRecord & { readonly result: Result };
+
+/** The gateway: takes requests and reports, decides them on the stored record, and wakes whoever does the work. */
+export class Gateway {
+  readonly records: SandboxRecords;
+  readonly hub: EventHub;
+  readonly refusals = new Refusals();
+  readonly clock: Clock;
+  readonly #options: GatewayOptions;
+  readonly #drivers: ReadonlyMap<string, Driver>;
+  readonly #workers = new Map<string, SandboxWorker>();
+  readonly #sweeper: Sweeper;
+  #closed = false;
+
+  constructor(options: GatewayOptions) {
+    const { store, clock, log, newId } = options;
+    this.#options = options;
+    this.clock = clock;
+    this.hub = new EventHub(newId().slice(0, 8));
+    this.records = new SandboxRecords(store, clock, this.hub);
+    this.#drivers = new Map(options.drivers.map((driver) => [driver.name, driver]));
+    const wake = (id: string): void => this.#worker(id).wake();
+    const onLook = (): void => {
+      for (const worker of this.#workers.values()) worker.recheck().catch(() => undefined);
+    };
+    this.#sweeper = new Sweeper({ records: this.records, clock, log, wake, onLook });
+    this.hub.subscribe(({ id, record }) => {
+      if (this.#closed) return;
+      if (record !== null) this.#sweeper.expect(dueAt(record));
+      this.#worker(id).notice(record);
+    });
+  }
+
+  /** Reads what is there and takes it up again. Serve requests only after this. */
+  async start(): Promise<void> {
+    await recover(this.records, (id) => this.#worker(id).wake(), this.#options.log);
+    this.#sweeper.start();
+  }
+
+  /** Stops working. Supervisors go on, and deadlines too: the next start finds both. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#sweeper.close();
+    await Promise.all([...this.#workers.values()].map((worker) => worker.close()));
+  }
+
+  /** Creating what is there already, with the same content under the same name, is fulfilled and not a conflict. */
+  async create(request: CreateRequest): Promise<Changed<"created" | "exists" | "name-taken">> {
+    const { name, spec, policy } = request;
+    const driver = this.#drivers.get(spec.driver);
+    if (driver === undefined) {
+      throw new InvalidInputError("driver", `one of ${[...this.#drivers.keys()].join(", ")}`, spec.driver);
+    }
+    checkOverrides(this.#options.budgets, spec.budgets);
+    await driver.check(spec.image, spec.driverOptions);
+    const now = this.clock.now();
+    const id = `sb-${now.toString(36)}-${this.#options.newId().slice(0, 8)}`;
+    const record = newRecord({ id, name, spec, policy }, this.#attempt(spec), now);
+    if ((await this.records.insert(record)) === "inserted") return { record, version: 1, result: "created" };
+    const found = await this.records.findByName(name);
+    // Whoever had the name was deleted in between: the name is free, and the next request gets it.
+    if (found === null) return { record, version: 0, result: "name-taken" };
+    const same =
+      contentOf(found.record.spec) === contentOf(spec) &&
+      found.record.configuration.digest === digestOf(policy);
+    return { ...found, result: same && found.record.phase !== "Deleting" ? "exists" : "name-taken" };
+  }
+
+  async startSandbox(id: string): Promise<Changed<OperationResult>> {
+    const token = this.#options.newId();
+    return this.records.change(id, (record, now) => {
+      const plan = planFor(this.#options.budgets, record.spec.budgets);
+      return requestStart(record, { plan, token }, now);
+    });
+  }
+
+  async stopSandbox(id: string): Promise<Changed<OperationResult>> {
+    return this.records.change(id, requestStop);
+  }
+
+  async deleteSandbox(id: string): Promise<Changed<OperationResult>> {
+    return this.records.change(id, requestDelete);
+  }
+
+  async update(id: string, write: ConfigurationWrite): Promise<Changed<UpdateResult>> {
+    return this.records.change(id, (record, now) => updateConfiguration(record, write, now));
+  }
+
+  /** The record a supervisor may read, or why it may not. */
+  async authenticate(
+    id: string,
+    token: string,
+    run: number,
+  ): Promise<VersionedRecord | "unauthorized" | "stale-run"> {
+    const found = await this.records.read(id);
+    const auth = authenticateSupervisor(found?.record ?? null, token, run);
+    if (auth.ok && found !== null) return found;
+    const code = auth.ok ? "unauthorized" : auth.code;
+    if (found !== null) this.refusals.note(id, "supervisor", code, this.clock.now());
+    return code;
+  }
+
+  async report(id: string, token: string, run: number, report: SupervisorReport): Promise<ReportResult> {
+    const refuse = (code: string): ReportResult => ({
+      ok: false,
+      code,
+      message: `the report was refused: ${code}`,
+    });
+    try {
+      const { result } = await this.records.change(id, (record, now) => {
+        // Looked at inside the loop: another attempt may have begun since the last read.
+        const auth = authenticateSupervisor(record, token, run);
+        return auth.ok ? applyReport(record, run, report, now) : { record, result: refuse(auth.code) };
+      });
+      if (!result.ok) this.refusals.note(id, `report ${report.kind}`, result.code, this.clock.now());
+      return result;
+    } catch (error) {
+      if (error instanceof NoSuchSandboxError) return refuse("unauthorized");
+      throw error;
+    }
+  }
+
+  #attempt(spec: SandboxSpec): { plan: ReturnType<typeof planFor>; token: string } {
+    return { plan: planFor(this.#options.budgets, spec.budgets), token: this.#options.newId() };
+  }
+
+  #worker(id: string): SandboxWorker {
+    const existing = this.#workers.get(id);
+    if (existing !== undefined) return existing;
+    const worker = new SandboxWorker({
+      id,
+      records: this.records,
+      clock: this.clock,
+      log: this.#options.log,
+      refusals: this.refusals,
+      drivers: this.#drivers,
+      budgets: this.#options.budgets,
+      owner: this.#options.owner,
+      leaseMs: this.#options.leaseMs ?? 15_000,
+      gatewayUrl: this.#options.gatewayUrl,
+      newId: this.#options.newId,
+      onIdle: () => {
+        if (this.#workers.get(id) === worker) this.#workers.delete(id);
+      },
+    });
+    this.#workers.set(id, worker);
+    return worker;
+  }
+}
+
+/** Fields that are absent and fields that are undefined are the same content; so is any order of them. */
+function contentOf(spec: SandboxSpec): string {
+  return canonicalJson(JSON.parse(JSON.stringify(spec)) as JsonObject);
+}

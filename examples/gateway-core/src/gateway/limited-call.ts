@@ -1,0 +1,39 @@
+import type { Clock } from "slipway";
+
+export interface CallLimits {
+  readonly clock: Clock;
+  readonly until: number;
+  /** Ends the call early, for instance when the gateway shuts down. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Runs a driver call under a limit of its own and returns its failure, or `null`. A call that does not listen to its
+ * signal is not waited for: a driver that hangs must not hold the sandbox for ever.
+ */
+export async function limitedCall(
+  limits: CallLimits,
+  call: (signal: AbortSignal) => Promise<void>,
+): Promise<Error | null> {
+  const controller = new AbortController();
+  const stop = (): void => controller.abort(limits.signal.reason);
+  if (limits.signal.aborted) stop();
+  limits.signal.addEventListener("abort", stop, { once: true });
+  const alarm = limits.clock.schedule(limits.until, () =>
+    controller.abort(new Error("the driver did not finish in time")),
+  );
+  const aborted = new Promise<never>((_, reject) => {
+    controller.signal.addEventListener("abort", () => reject(controller.signal.reason as Error), {
+      once: true,
+    });
+  });
+  try {
+    await Promise.race([call(controller.signal), aborted]);
+    return null;
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  } finally {
+    alarm[Symbol.dispose]();
+    limits.signal.removeEventListener("abort", stop);
+  }
+}

@@ -1,0 +1,122 @@
+import type { Clock } from "slipway";
+import type { Decision, Rule } from "../decide/decision.js";
+import { dueAt } from "../record/due.js";
+import type { JsonObject } from "../record/json.js";
+import { decodeRecord } from "../record/record-schema.js";
+import type { SandboxRecord } from "../record/record.js";
+import type { InsertResult, RecordStore, StoredRecord } from "../store/record-store.js";
+import { sleep } from "../sleep.js";
+import type { EventHub } from "./event-hub.js";
+
+export interface VersionedRecord {
+  readonly record: SandboxRecord;
+  readonly version: number;
+}
+
+/** There is no such sandbox, or none any more. */
+export class NoSuchSandboxError extends Error {
+  override readonly name = "NoSuchSandboxError";
+  constructor(id: string) {
+    super(`There is no sandbox ${JSON.stringify(id)}`);
+  }
+}
+
+const TRIES_MAX = 200;
+
+/**
+ * The records, decoded, with the one way in which they change: read, decide, compare-and-swap, and decide anew on
+ * what is there when somebody else was faster. A decision on an old record is never written.
+ */
+export class SandboxRecords {
+  readonly #store: RecordStore;
+  readonly #clock: Clock;
+  readonly #hub: EventHub;
+
+  constructor(store: RecordStore, clock: Clock, hub: EventHub) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#hub = hub;
+  }
+
+  /** @throws CorruptRecordError */
+  async read(id: string): Promise<VersionedRecord | null> {
+    const stored = await this.#store.get(id);
+    return stored === null ? null : decode(stored);
+  }
+
+  async findByName(name: string): Promise<VersionedRecord | null> {
+    const stored = await this.#store.findByName(name);
+    return stored === null ? null : decode(stored);
+  }
+
+  async insert(record: SandboxRecord): Promise<InsertResult> {
+    const { id, name } = record;
+    const result = await this.#store.insert({ id, name, ...encode(record) });
+    if (result === "inserted") this.#hub.publish(id, 1, record);
+    return result;
+  }
+
+  /** @throws NoSuchSandboxError when the record is gone, CorruptRecordError when it cannot be read */
+  async change<Result>(
+    id: string,
+    rule: Rule<Result>,
+  ): Promise<VersionedRecord & { readonly result: Result }> {
+    for (let tries = 1; ; tries += 1) {
+      const found = await this.read(id);
+      if (found === null) throw new NoSuchSandboxError(id);
+      const decision: Decision<Result> = rule(found.record, this.#clock.now());
+      const { record, result } = decision;
+      if (record === found.record) return { ...found, result };
+      if (await this.#store.compareAndSwap(id, found.version, encode(record))) {
+        const version = found.version + 1;
+        this.#hub.publish(id, version, record);
+        return { record, version, result };
+      }
+      if (tries >= TRIES_MAX)
+        throw new Error(`The record ${id} changed ${TRIES_MAX} times under one decision`);
+      // Each conflict means that somebody else went ahead; a growing pause lets many of them finish.
+      if (tries > 1) await sleep(this.#clock, Math.min(tries, 20));
+    }
+  }
+
+  /** Removes the record if it still is what the caller saw. */
+  async remove(id: string, version: number): Promise<boolean> {
+    const removed = await this.#store.delete(id, version);
+    if (removed) this.#hub.publish(id, version + 1, null);
+    return removed;
+  }
+
+  /** A page of records. One that cannot be read comes as its error and does not hide the others. */
+  async list(options: { after?: string | undefined; limit: number }): Promise<{
+    readonly items: readonly (VersionedRecord | { readonly id: string; readonly error: unknown })[];
+    readonly next: string | null;
+  }> {
+    const page = await this.#store.list(options);
+    return { items: page.items.map(decodeOrError), next: page.next };
+  }
+
+  async due(limit: number): Promise<readonly string[]> {
+    const due = await this.#store.due({ now: this.#clock.now(), limit });
+    return due.map(({ id }) => id);
+  }
+
+  earliestDue(): Promise<number | null> {
+    return this.#store.earliestDue();
+  }
+}
+
+function encode(record: SandboxRecord): { readonly dueAt: number | null; readonly value: JsonObject } {
+  return { dueAt: dueAt(record), value: record as unknown as JsonObject };
+}
+
+function decode({ id, version, value }: StoredRecord): VersionedRecord {
+  return { record: decodeRecord(id, value), version };
+}
+
+function decodeOrError(stored: StoredRecord): VersionedRecord | { id: string; error: unknown } {
+  try {
+    return decode(stored);
+  } catch (error) {
+    return { id: stored.id, error };
+  }
+}

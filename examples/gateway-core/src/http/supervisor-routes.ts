@@ -1,0 +1,72 @@
+import { Hono, type Context } from "hono";
+import type { Gateway } from "../gateway/gateway.js";
+import type { SandboxRecord } from "../record/record.js";
+import { configurationQuery, reportBody } from "./bodies.js";
+import { errorBody, statusOf } from "./errors.js";
+import { bearer, readBody, readQuery } from "./request-input.js";
+
+/** What a supervisor may do, each time with the secret of its attempt and the number of its run. */
+export function supervisorRoutes(gateway: Gateway): Hono {
+  const app = new Hono();
+
+  /** Answers with a configuration newer than `after`, at once or within `waitMs`; 204 when there is none by then. */
+  app.get("/:id/configuration", async (context) => {
+    const id = context.req.param("id");
+    const { after, waitMs } = readQuery(context, configurationQuery);
+    const until = gateway.clock.now() + waitMs;
+    for (;;) {
+      const changed = nextWrite(gateway, id, until, context.req.raw.signal);
+      const found = await gateway.authenticate(id, bearer(context), runOf(context));
+      if (typeof found === "string")
+        return refusal(context, found, "these credentials are not of a current run");
+      const over = overReason(found.record);
+      if (over !== null) return refusal(context, over, `the sandbox is ${found.record.phase}`);
+      const { generation, digest, policy } = found.record.configuration;
+      if (generation > after) return context.json({ generation, digest, policy });
+      if (gateway.clock.now() >= until || context.req.raw.signal.aborted) return context.body(null, 204);
+      await changed;
+    }
+  });
+
+  app.post("/:id/report", async (context) => {
+    const report = await readBody(context, reportBody);
+    const result = await gateway.report(context.req.param("id"), bearer(context), runOf(context), report);
+    if (!result.ok) return refusal(context, result.code, result.message);
+    return context.json({ activate: result.activate });
+  });
+  return app;
+}
+
+function refusal(context: Context, code: string, message: string): Response {
+  return context.json(errorBody(code, message), statusOf(code));
+}
+
+function runOf(context: Context): number {
+  return Number(context.req.header("x-slipway-run") ?? Number.NaN);
+}
+
+/** Whether the attempt is over, so that its supervisor has nothing left to wait for. */
+function overReason({ deadline, phase }: SandboxRecord): "expired" | "settled" | null {
+  if (deadline?.status === "active" || phase === "Ready") return null;
+  return deadline?.status === "expired" ? "expired" : "settled";
+}
+
+/** Writes of another gateway are not announced here: look at least so often. */
+const LOOK_MS = 1000;
+
+function nextWrite(gateway: Gateway, id: string, until: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const { clock, hub } = gateway;
+    const done = (): void => {
+      listening[Symbol.dispose]();
+      alarm[Symbol.dispose]();
+      signal.removeEventListener("abort", done);
+      resolve();
+    };
+    const listening = hub.subscribe((event) => {
+      if (event.id === id) done();
+    });
+    const alarm = clock.schedule(Math.min(until, clock.now() + LOOK_MS), done);
+    signal.addEventListener("abort", done, { once: true });
+  });
+}

@@ -1,0 +1,90 @@
+import { Hono, type Context } from "hono";
+import { basename } from "node:path";
+import type { Gateway } from "../gateway/gateway.js";
+import { messageOf } from "../gateway/log.js";
+import { NoSuchSandboxError, type VersionedRecord } from "../gateway/sandbox-records.js";
+import type { OperationResult } from "../decide/operations.js";
+import { createBody, listQuery, updateBody } from "./bodies.js";
+import { errorBody, statusOf } from "./errors.js";
+import { streamAll, streamOne } from "./event-streams.js";
+import { readBody, readQuery } from "./request-input.js";
+import { viewOf, type SandboxView } from "./view.js";
+
+/** What users and their tools may do. Progress and reports do not come in here. */
+export function userRoutes(gateway: Gateway): Hono {
+  const app = new Hono();
+  const view = ({ record, version }: VersionedRecord): SandboxView =>
+    viewOf(record, version, gateway.clock.now(), gateway.refusals.of(record.id));
+  const answer = (context: Context, changed: VersionedRecord & { result: OperationResult }): Response => {
+    const { result } = changed;
+    if (!result.ok) return context.json(errorBody(result.code, result.message), statusOf(result.code));
+    return context.json({ ...view(changed), changed: result.changed }, result.changed ? 202 : 200);
+  };
+
+  app.post("/sandboxes", async (context) => {
+    const { name, driver, image, command, policy, driverOptions, budgets } = await readBody(
+      context,
+      createBody,
+    );
+    const named = { ...image, name: image.name ?? basename(image.path) };
+    const spec = { driver, image: named, command, driverOptions, budgets };
+    const created = await gateway.create({ name, spec, policy });
+    if (created.result === "name-taken") {
+      return context.json(
+        errorBody("name-taken", `there is another sandbox named ${JSON.stringify(name)}`),
+        409,
+      );
+    }
+    return context.json(view(created), created.result === "created" ? 201 : 200);
+  });
+
+  app.get("/sandboxes", async (context) => {
+    const { items, next } = await gateway.records.list(readQuery(context, listQuery));
+    return context.json({
+      items: items.flatMap((item) => ("record" in item ? [view(item)] : [])),
+      unreadable: items.flatMap((item) =>
+        "error" in item ? [{ id: item.id, message: messageOf(item.error) }] : [],
+      ),
+      next,
+    });
+  });
+
+  app.get("/sandboxes/:id", async (context) =>
+    context.json(view(await find(gateway, context.req.param("id")))),
+  );
+  app.get("/sandboxes/:id/watch", async (context) => {
+    const { record } = await find(gateway, context.req.param("id"));
+    return streamOne(context, gateway, record.id, view);
+  });
+  app.get("/events", (context) => streamAll(context, gateway, view));
+
+  app.put("/sandboxes/:id/configuration", async (context) => {
+    const write = await readBody(context, updateBody);
+    const { record } = await find(gateway, context.req.param("id"));
+    const changed = await gateway.update(record.id, write);
+    const { result } = changed;
+    if (!result.ok) return context.json(errorBody(result.code, result.message), statusOf(result.code));
+    const { renewed, sameContent } = { renewed: false, sameContent: false, ...result };
+    return context.json({ ...view(changed), renewed, sameContent });
+  });
+  app.post("/sandboxes/:id/start", async (context) => {
+    const { record } = await find(gateway, context.req.param("id"));
+    return answer(context, await gateway.startSandbox(record.id));
+  });
+  app.post("/sandboxes/:id/stop", async (context) => {
+    const { record } = await find(gateway, context.req.param("id"));
+    return answer(context, await gateway.stopSandbox(record.id));
+  });
+  app.delete("/sandboxes/:id", async (context) => {
+    const { record } = await find(gateway, context.req.param("id"));
+    return answer(context, await gateway.deleteSandbox(record.id));
+  });
+  return app;
+}
+
+/** A sandbox by its id or its name; bound to the id from then on. */
+async function find(gateway: Gateway, idOrName: string): Promise<VersionedRecord> {
+  const found = (await gateway.records.read(idOrName)) ?? (await gateway.records.findByName(idOrName));
+  if (found === null) throw new NoSuchSandboxError(idOrName);
+  return found;
+}

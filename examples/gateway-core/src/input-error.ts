@@ -1,0 +1,20 @@
+/** Input that cannot be used: names the field, what was expected there, and what was found. */
+export class InvalidInputError extends Error {
+  override readonly name = "InvalidInputError";
+  readonly field: string;
+  readonly value: unknown;
+
+  constructor(field: string, expected: string, value: unknown) {
+    super(`${field} must be ${expected}, got ${showValue(value)}`);
+    this.field = field;
+    this.value = value;
+  }
+}
+
+const SHOWN = 120;
+
+/** A short rendering of any value for a message. */
+export function showValue(value: unknown): string {
+  const text = value === undefined ? "nothing" : JSON.stringify(value);
+  return text.length > SHOWN ? `${text.slice(0, SHOWN - 1)}…` : text;
+}

@@ -1,0 +1,110 @@
+import { decodeDeadlineState } from "slipway/schema";
+import { z } from "zod";
+import { checkInput } from "../check-input.js";
+import { InvalidInputError } from "../input-error.js";
+import type { JsonObject } from "./json.js";
+import { INTENTS, PHASES } from "./phase.js";
+import type { SandboxRecord } from "./record.js";
+
+const instant = z.int();
+const count = z.int().nonnegative();
+const json: z.ZodType<JsonObject> = z.record(z.string(), z.json());
+
+const conditionSchema = z.strictObject({
+  type: z.string(),
+  status: z.enum(["True", "False", "Unknown"]),
+  reason: z.string(),
+  message: z.string(),
+  lastTransitionTime: z.string(),
+  observedGeneration: count.optional(),
+  cause: z.strictObject({ reason: z.string(), message: z.string() }).optional(),
+  generalReasons: z.array(z.string()).optional(),
+});
+
+const specSchema = z.strictObject({
+  driver: z.string(),
+  image: z.strictObject({ name: z.string(), path: z.string(), include: z.array(z.string()).optional() }),
+  command: z.array(z.string()),
+  driverOptions: json,
+  budgets: z.strictObject({
+    preparationMs: count.optional(),
+    admissionMs: count.optional(),
+    stallMs: count.optional(),
+  }),
+});
+
+const stepSchema = z.strictObject({
+  step: z.string(),
+  label: z.string(),
+  subject: z.string(),
+  unit: z.enum(["bytes", "none"]),
+  position: z.number().nullable(),
+  total: z.number().nullable(),
+  startedAt: instant,
+  updatedAt: instant,
+  finishedAt: instant.nullable(),
+});
+
+/** Strict: a field that is missing, unknown or of another type is an error, and never a default. */
+const recordSchema = z.strictObject({
+  schemaVersion: z.literal(1),
+  id: z.string(),
+  name: z.string(),
+  createdAt: instant,
+  spec: specSchema,
+  configuration: z.strictObject({
+    generation: count,
+    digest: z.string(),
+    committedAt: instant,
+    policy: json,
+  }),
+  desired: z.enum(INTENTS),
+  phase: z.enum(PHASES),
+  since: instant,
+  reason: z.string(),
+  message: z.string(),
+  conditions: z.array(conditionSchema),
+  attemptNumber: count,
+  startPending: z.boolean(),
+  startRequestedAt: instant.nullable(),
+  deadline: z.unknown(),
+  admission: z.enum(["pending", "accepted", "rejected"]).nullable(),
+  appliedGeneration: count,
+  run: count,
+  launchFailures: count,
+  launchNotBefore: instant,
+  lease: z.strictObject({ owner: z.string(), until: instant }).nullable(),
+  instance: z
+    .strictObject({ id: z.string(), run: count, handle: z.json().nullable(), startedAt: instant })
+    .nullable(),
+  activatedRun: count.nullable(),
+  steps: z.array(stepSchema),
+  cleanupFailures: count,
+  cleanupNotBefore: instant,
+  exitCode: z.int().nullable(),
+  exitSignal: z.string().nullable(),
+  finishedAt: instant.nullable(),
+});
+
+/** A record that cannot be read. It is left as it is: nothing is guessed, and no fresh window is opened for it. */
+export class CorruptRecordError extends Error {
+  override readonly name = "CorruptRecordError";
+  readonly id: string;
+
+  constructor(id: string, options: ErrorOptions) {
+    const { cause } = options;
+    super(`The record ${id} is corrupt: ${cause instanceof Error ? cause.message : String(cause)}`, options);
+    this.id = id;
+  }
+}
+
+/** @throws CorruptRecordError naming the field */
+export function decodeRecord(id: string, value: unknown): SandboxRecord {
+  try {
+    const { deadline, ...rest } = checkInput(recordSchema, value, "record");
+    if (rest.id !== id) throw new InvalidInputError("record.id", `"${id}"`, rest.id);
+    return { ...rest, deadline: deadline === null ? null : decodeDeadlineState(deadline) };
+  } catch (cause) {
+    throw new CorruptRecordError(id, { cause });
+  }
+}

@@ -1,0 +1,107 @@
+import type { Condition, DeadlineState } from "slipway";
+import type { Json, JsonObject } from "./json.js";
+import type { Intent, Phase } from "./phase.js";
+
+/** What the user asked for. It does not change during the sandbox's life. */
+export interface SandboxSpec {
+  readonly driver: string;
+  readonly image: ImageSpec;
+  /** The main process, an argument vector; the supervisor starts it after admission. */
+  readonly command: readonly string[];
+  readonly driverOptions: JsonObject;
+  /** Budgets below the gateway's own, never above. */
+  readonly budgets: BudgetOverrides;
+}
+
+export interface ImageSpec {
+  /** What a person calls it; progress lines name it. */
+  readonly name: string;
+  readonly path: string;
+  /** Parts of a directory that make up the image; absent means all of it. */
+  readonly include?: readonly string[] | undefined;
+}
+
+export interface BudgetOverrides {
+  readonly preparationMs?: number | undefined;
+  readonly admissionMs?: number | undefined;
+  readonly stallMs?: number | undefined;
+}
+
+/** The configuration as it was last committed. `policy` is any JSON object: only the supervisor judges it. */
+export interface Configuration {
+  readonly generation: number;
+  readonly digest: string;
+  readonly committedAt: number;
+  readonly policy: JsonObject;
+}
+
+/** One step of the driver's work in the current run, for people. The deadline keeps marks of its own. */
+export interface StepView {
+  readonly step: string;
+  readonly label: string;
+  readonly subject: string;
+  readonly unit: "bytes" | "none";
+  readonly position: number | null;
+  readonly total: number | null;
+  readonly startedAt: number;
+  readonly updatedAt: number;
+  readonly finishedAt: number | null;
+}
+
+/** One start of the workload. `handle` is the driver's, and absent until the driver said that it started. */
+export interface Instance {
+  readonly id: string;
+  readonly run: number;
+  readonly handle: Json | null;
+  readonly startedAt: number;
+}
+
+/** Who does the driver's work for this sandbox at present, and until when nobody else may. */
+export interface WorkLease {
+  readonly owner: string;
+  readonly until: number;
+}
+
+/** Where the admission of the current attempt's configuration stands. */
+export type Admission = "pending" | "accepted" | "rejected";
+
+/** Everything the gateway keeps of a sandbox. Identity and workspace outlive every attempt. */
+export interface SandboxRecord {
+  readonly schemaVersion: 1;
+  readonly id: string;
+  readonly name: string;
+  readonly createdAt: number;
+  readonly spec: SandboxSpec;
+  readonly configuration: Configuration;
+  readonly desired: Intent;
+  readonly phase: Phase;
+  /** When `phase` last changed. */
+  readonly since: number;
+  readonly reason: string;
+  readonly message: string;
+  readonly conditions: readonly Condition[];
+  /** Number of the attempt for people; the deadline carries the opaque token. */
+  readonly attemptNumber: number;
+  /** A start was asked for and waits, for instance for a cleanup. */
+  readonly startPending: boolean;
+  readonly startRequestedAt: number | null;
+  readonly deadline: DeadlineState | null;
+  readonly admission: Admission | null;
+  /** The configuration that the supervisor last said it runs with, 0 before the first. */
+  readonly appliedGeneration: number;
+  /** The latest start of the driver's work in this attempt, 0 before the first. */
+  readonly run: number;
+  /** Starts of the driver's work that failed in a row, for the wait before the next. */
+  readonly launchFailures: number;
+  readonly launchNotBefore: number;
+  readonly lease: WorkLease | null;
+  readonly instance: Instance | null;
+  /** The run whose supervisor may start, or has started, the main process. It is never started again. */
+  readonly activatedRun: number | null;
+  readonly steps: readonly StepView[];
+  readonly cleanupFailures: number;
+  readonly cleanupNotBefore: number;
+  readonly exitCode: number | null;
+  readonly exitSignal: string | null;
+  readonly finishedAt: number | null;
+}

@@ -1,0 +1,42 @@
+import type Database from "libsql";
+
+/**
+ * The schema as a list of steps. A step that was released is never edited: the next change is the next step. Applied
+ * steps are kept in a table, so that an old file is brought up to date and a newer one is refused.
+ */
+const STEPS: readonly string[] = [
+  `CREATE TABLE records (
+     id TEXT PRIMARY KEY NOT NULL,
+     name TEXT NOT NULL UNIQUE,
+     version INTEGER NOT NULL,
+     due_at INTEGER,
+     value TEXT NOT NULL
+   ) WITHOUT ROWID;
+   CREATE INDEX records_due ON records (due_at) WHERE due_at IS NOT NULL;`,
+];
+
+/** The file was written by a newer gateway than this one. */
+export class NewerStoreError extends Error {
+  override readonly name = "NewerStoreError";
+  constructor(found: number) {
+    super(
+      `The store has schema version ${found}, and this gateway knows ${STEPS.length}: use a newer gateway`,
+    );
+  }
+}
+
+/** Brings the schema up to date. Two gateways may do it at once: the steps run under SQLite's write lock. */
+export function migrate(database: Database.Database): void {
+  const upgrade = database.transaction(() => {
+    database.exec("CREATE TABLE IF NOT EXISTS migrations (step INTEGER PRIMARY KEY NOT NULL)");
+    const row = database.prepare("SELECT coalesce(max(step), 0) AS step FROM migrations").get();
+    const done = (row as { step: number }).step;
+    if (done > STEPS.length) throw new NewerStoreError(done);
+    for (const [index, sql] of STEPS.entries()) {
+      if (index < done) continue;
+      database.exec(sql);
+      database.prepare("INSERT INTO migrations (step) VALUES (?)").run(index + 1);
+    }
+  });
+  upgrade.immediate();
+}

@@ -1,0 +1,219 @@
+import { systemClock } from "slipway";
+import { chmod, mkdir, readdir, stat, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { beforeEach, describe, expect, it } from "vitest";
+import type { DriverProgress, LaunchRequest } from "../src/driver/driver.js";
+import { ProcessDriver } from "../src/driver/process-driver.js";
+import { isAlive, readStartMarker, type ProcessIdentity } from "../src/driver/process-identity.js";
+import type { JsonObject } from "../src/record/json.js";
+import { directoryImage, pathsBelow, tarImage } from "./images.js";
+import { eventually } from "./poll.js";
+import { seededRandom } from "./random.js";
+import { tempDir } from "./temp-dir.js";
+
+const sandbox = { id: "sb-1", name: "box" };
+const BYTES = 2_000_000;
+let dir: string;
+let image: string;
+let driver: ProcessDriver;
+
+beforeEach(async () => {
+  dir = await tempDir();
+  image = join(dir, "image");
+  await directoryImage(image, BYTES);
+  const supervisorProgram = join(dir, "supervisor.mjs");
+  await writeFile(supervisorProgram, "setInterval(() => undefined, 1000);\n");
+  driver = new ProcessDriver({ clock: systemClock, dataDir: dir, supervisorProgram });
+});
+
+function request(options: JsonObject = {}, path = image, run = 1): LaunchRequest {
+  return {
+    sandbox,
+    instance: { id: `instance-${run}`, attemptNumber: 1, run },
+    image: { name: "demo-image", path },
+    command: ["true"],
+    options,
+    access: { url: "http://127.0.0.1:1", token: "secret" },
+  };
+}
+
+function launch(of: LaunchRequest, signal = new AbortController().signal) {
+  const reports: DriverProgress[] = [];
+  const handle = driver.launch(of, { signal, report: (progress) => reports.push(progress) });
+  return { handle, reports };
+}
+
+const work = { signal: new AbortController().signal };
+const staged = () => readdir(join(dir, "sandboxes", sandbox.id, "staging")).catch(() => []);
+
+describe("a launch", () => {
+  it("copies the image with rising positions of a known total, and starts the supervisor", async () => {
+    const { handle, reports } = launch(request());
+    const identity = (await handle) as unknown as ProcessIdentity;
+    expect(await isAlive(identity)).toBe(true);
+    const positions = reports.filter(({ step }) => step === "image").map(({ position }) => position ?? -1);
+    expect(positions).toEqual([...positions].sort((a, b) => a - b));
+    expect(reports.find(({ done }) => done)).toMatchObject({
+      subject: "demo-image",
+      position: BYTES,
+      total: BYTES,
+    });
+    const rootfs = join(dir, "sandboxes", sandbox.id, "image", "rootfs");
+    expect(await pathsBelow(rootfs)).toEqual(await pathsBelow(image));
+    expect((await stat(join(rootfs, "bin", "tool"))).mode & 0o777).toBe(0o755);
+    expect(await staged()).toEqual([]);
+    await driver.cleanUp(sandbox, work);
+    expect(await isAlive(identity)).toBe(false);
+  });
+
+  it("does not copy again what is there, and does when the source changed", async () => {
+    await launch(request()).handle;
+    const again = launch(request({}, image, 2));
+    await again.handle;
+    expect(again.reports[0]).toMatchObject({ label: "Image reused", done: true });
+    await delay(20);
+    await writeFile(join(image, "new"), "x");
+    const changed = launch(request({}, image, 3));
+    await changed.handle;
+    expect(changed.reports.find(({ done }) => done)).toMatchObject({
+      label: "Image copied",
+      position: BYTES + 1,
+    });
+    await driver.remove(sandbox, work);
+    expect(await readdir(join(dir, "sandboxes"))).toEqual([]);
+  });
+
+  it("unpacks an archive", async () => {
+    const archive = join(dir, "image.tar.gz");
+    await tarImage(archive, [{ name: "bin/tool", content: "x".repeat(10_000) }]);
+    const { handle, reports } = launch(request({}, archive));
+    await handle;
+    expect(reports.find(({ done }) => done)).toMatchObject({ label: "Image unpacked" });
+    await driver.remove(sandbox, work);
+  });
+
+  it("leaves nothing staged and starts nothing when it is aborted, at whatever instant", async () => {
+    const random = seededRandom(7);
+    for (let round = 0; round < 25; round += 1) {
+      const controller = new AbortController();
+      const reason = new Error(`aborted in round ${round}`);
+      const { handle } = launch(request({ bytesPerSecond: 20_000_000 }), controller.signal);
+      const settled = handle.then(
+        () => "started",
+        (error: unknown) => error,
+      );
+      await delay(random() * 120);
+      controller.abort(reason);
+      const outcome = await settled;
+      expect(await staged(), `staging after round ${round}`).toEqual([]);
+      if (outcome === "started") await driver.cleanUp(sandbox, work);
+      else expect(outcome).toBe(reason);
+      await driver.remove(sandbox, work);
+    }
+  });
+
+  it("stops at the byte at which it was told to stall, and keeps to its rate", async () => {
+    const controller = new AbortController();
+    const startedAt = Date.now();
+    const { handle, reports } = launch(
+      request({ bytesPerSecond: 4_000_000, fault: { stallAtBytes: 1_000_001, repeatReports: true } }),
+      controller.signal,
+    );
+    handle.catch(() => undefined);
+    await eventually("the stall", async () => Promise.resolve(reports.at(-1)?.position === 1_000_001));
+    expect(Date.now() - startedAt).toBeGreaterThan(200);
+    const count = reports.length;
+    await eventually("a repetition", async () => Promise.resolve(reports.length > count));
+    expect(reports.at(-1)?.position).toBe(1_000_001);
+    controller.abort(new Error("enough"));
+    await expect(handle).rejects.toThrow("enough");
+  });
+});
+
+describe("an image that cannot be used", () => {
+  it("is a permanent failure that names what is wrong", async () => {
+    const cases: [string, () => Promise<unknown>, RegExp][] = [
+      [join(dir, "missing"), () => Promise.resolve(), /cannot be read/],
+      [
+        join(dir, "text.tar"),
+        () => writeFile(join(dir, "text.tar"), "no archive".repeat(200)),
+        /not a readable archive/,
+      ],
+      [
+        join(dir, "evil.tar"),
+        () => tarImage(join(dir, "evil.tar"), [{ name: "../x", content: "x" }]),
+        /is refused/,
+      ],
+      [
+        join(dir, "leading-out"),
+        async () => {
+          await mkdir(join(dir, "leading-out"));
+          await symlink("/etc", join(dir, "leading-out", "etc"));
+        },
+        /absolute path/,
+      ],
+    ];
+    for (const [path, prepare, message] of cases) {
+      await prepare();
+      const failure = await launch(request({}, path)).handle.catch((error: unknown) => error);
+      expect(failure).toMatchObject({ name: "PermanentDriverError" });
+      expect((failure as Error).message).toMatch(message);
+      expect(await staged()).toEqual([]);
+    }
+  });
+
+  it("is refused when it is larger than the driver's limit, before a byte moves", async () => {
+    driver = new ProcessDriver({
+      clock: systemClock,
+      dataDir: dir,
+      supervisorProgram: "none",
+      maxImageBytes: 1000,
+    });
+    await expect(launch(request()).handle).rejects.toThrow("has 2000000 bytes, and the driver takes 1000");
+  });
+
+  it("is an ordinary failure when trying again may help", async () => {
+    if (process.getuid?.() === 0) return;
+    await chmod(join(image, "share", "data"), 0o000);
+    await expect(launch(request()).handle).rejects.toMatchObject({ code: "EACCES" });
+  });
+});
+
+describe("finding a supervisor again", () => {
+  const instance = { id: "instance-1", attemptNumber: 1, run: 1 };
+
+  it("knows it by its note when its handle was never written down, and never takes another instance's", async () => {
+    const handle = await launch(request()).handle;
+    expect(await driver.observe(sandbox, instance, null)).toEqual({ state: "running", handle });
+    expect(await driver.observe(sandbox, { ...instance, id: "other" }, null)).toEqual({ state: "gone" });
+    await driver.stop(sandbox, work);
+    expect(await driver.observe(sandbox, instance, handle)).toEqual({ state: "gone" });
+    await driver.waitUntilGone(sandbox, handle, work);
+  });
+
+  it("leaves alone a stranger that has the same process id by now", async () => {
+    await mkdir(join(dir, "sandboxes", sandbox.id), { recursive: true });
+    const stranger = { instanceId: "instance-1", run: 1, pid: process.pid, startMarker: "of another time" };
+    await writeFile(join(dir, "sandboxes", sandbox.id, "supervisor.json"), JSON.stringify(stranger));
+    expect(await driver.observe(sandbox, instance, null)).toEqual({ state: "gone" });
+    await driver.cleanUp(sandbox, work);
+    expect(await readStartMarker(process.pid)).not.toBeNull();
+  });
+});
+
+describe("a create request", () => {
+  it("is checked field by field", async () => {
+    const spec = { name: "x", path: image };
+    const bad: [Parameters<ProcessDriver["check"]>, string][] = [
+      [[{ ...spec, path: "relative" }, {}], "image.path"],
+      [[{ ...spec, path: join(dir, "missing") }, {}], "image.path"],
+      [[{ ...spec, include: ["bin", "../x"] }, {}], "image.include[1]"],
+      [[spec, { bytesPerSecond: 0 }], "driverOptions.bytesPerSecond"],
+      [[spec, { fault: { stallAtBytes: -1 } }], "driverOptions.fault.stallAtBytes"],
+      [[spec, { fault: { stalAtBytes: 1 } }], "driverOptions.fault.stalAtBytes"],
+    ];
+    for (const [args, field] of bad) await expect(driver.check(...args)).rejects.toMatchObject({ field });
+    await expect(driver.check(spec, {})).resolves.toBeUndefined();
+  });
+});

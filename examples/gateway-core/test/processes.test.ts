@@ -1,0 +1,214 @@
+import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { GatewayClient } from "../src/client/gateway-client.js";
+import { GatewayProcess } from "../src/demo/gateway-process.js";
+import { readStartMarker } from "../src/driver/process-identity.js";
+import type { SandboxView } from "../src/http/view.js";
+import { directoryImage } from "./images.js";
+import { eventually } from "./poll.js";
+import { tempDir } from "./temp-dir.js";
+
+const cli = fileURLToPath(new URL("../dist/cli.js", import.meta.url));
+const run = promisify(execFile);
+const INVALID = { version: 1, network: { allow: ["nowhere"] } };
+const gateways: GatewayProcess[] = [];
+let dir: string;
+let image: string;
+
+beforeEach(async () => {
+  dir = await tempDir();
+  image = join(dir, "image");
+  await directoryImage(image, 400_000);
+});
+
+afterEach(async () => {
+  await Promise.all(gateways.splice(0).map((gateway) => gateway.end("SIGKILL")));
+});
+
+async function start(
+  ...args: readonly string[]
+): Promise<{ gateway: GatewayProcess; url: string; client: GatewayClient }> {
+  const gateway = new GatewayProcess({ dataDir: dir, args, cli });
+  gateways.push(gateway);
+  const url = await gateway.start();
+  return { gateway, url, client: new GatewayClient({ url }) };
+}
+
+async function until(
+  client: GatewayClient,
+  id: string,
+  seen: (view: SandboxView) => boolean,
+): Promise<SandboxView> {
+  return eventually(`what ${id} should become`, async () => {
+    const view = await client.get(id);
+    return seen(view) && view;
+  });
+}
+
+async function removeAll(client: GatewayClient): Promise<void> {
+  for (const { id } of (await client.list()).items) await client.delete(id);
+  await eventually("nothing left", async () => (await client.list()).items.length === 0);
+}
+
+describe("the command line", () => {
+  async function call(
+    url: string,
+    ...args: string[]
+  ): Promise<{ code: number; stdout: string; stderr: string }> {
+    try {
+      return { code: 0, ...(await run(process.execPath, [cli, "--url", url, ...args])) };
+    } catch (error) {
+      const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
+      return { code, stdout, stderr };
+    }
+  }
+
+  it("takes a sandbox through its life, with plain lines, JSON and exit codes", async () => {
+    const { url, client } = await start();
+    const policy = JSON.stringify({ version: 1, env: { GREETING: "hello" } });
+    const work = `require("fs").writeFileSync("greeting", process.env.GREETING); setInterval(() => {}, 1000)`;
+    const created = await call(
+      url,
+      "create",
+      "box",
+      "--image",
+      image,
+      "--policy",
+      policy,
+      "--",
+      process.execPath,
+      "-e",
+      work,
+    );
+    expect(created).toMatchObject({ code: 0, stdout: "" });
+    expect(created.stderr).toMatch(/^\S+Z ✓ Image copied \(image, 400 kB\) \(\d+\.\ds\)$/m);
+    expect(created.stderr).toMatch(/Z Ready\/Ready/);
+    const got = JSON.parse((await call(url, "--json", "get", "box")).stdout) as SandboxView;
+    const workspace = join(dir, "data", "sandboxes", got.id, "workspace", "greeting");
+    await eventually(
+      "what the workload writes",
+      async () => (await readFile(workspace, "utf8").catch(() => "")) === "hello",
+    );
+    expect((await call(url, "update", "box", "--policy", policy)).stdout).toBe(
+      "box: generation 2, the same content\n",
+    );
+    expect((await call(url, "stop", "box")).code).toBe(0);
+    expect((await call(url, "list")).stdout).toMatch(/^box {2}Stopped/);
+    const started = await call(url, "--json", "start", "box");
+    const lines = started.stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as SandboxView);
+    expect(lines.at(-1)).toMatchObject({ id: got.id, phase: "Ready", attempt: 2 });
+    expect((await call(url, "delete", "box")).code).toBe(0);
+    expect((await call(url, "get", "box")).code).toBe(3);
+    await removeAll(client);
+  });
+
+  it("says with its exit code what went wrong", async () => {
+    const { url, client } = await start("--admission-ms", "300");
+    expect(await call("http://127.0.0.1:9", "list")).toMatchObject({ code: 4 });
+    expect(await call(url, "create", "box", "--image", join(dir, "none"), "--", "true")).toMatchObject({
+      code: 2,
+    });
+    expect(
+      await call(url, "create", "box", "--image", image, "--stall-ms", "soon", "--", "true"),
+    ).toMatchObject({ code: 2 });
+    const failed = await call(
+      url,
+      "create",
+      "box",
+      "--image",
+      image,
+      "--policy",
+      JSON.stringify(INVALID),
+      "--",
+      "true",
+    );
+    expect(failed.code).toBe(1);
+    expect(failed.stderr).toContain("Error/ProvisioningTimedOut");
+    await removeAll(client);
+  });
+});
+
+describe("a sandbox", () => {
+  it("whose main process ends is Completed or failed by its exit code", async () => {
+    const { client } = await start();
+    const one = await client.create({ name: "ends", image: { path: image }, command: ["true"] });
+    const other = await client.create({ name: "fails", image: { path: image }, command: ["false"] });
+    const third = await client.create({
+      name: "missing",
+      image: { path: image },
+      command: ["/no/such/program"],
+    });
+    expect(await until(client, one.id, ({ phase }) => phase === "Completed")).toMatchObject({ exitCode: 0 });
+    const failed = await until(client, other.id, ({ phase }) => phase === "Error");
+    expect(failed).toMatchObject({ reason: "MainProcessFailed", exitCode: 1 });
+    expect(await until(client, third.id, ({ phase }) => phase === "Error")).toMatchObject({ exitCode: 127 });
+    await removeAll(client);
+  });
+
+  it("whose supervisor is killed takes its main process with it, and says so", async () => {
+    const { client } = await start();
+    const work = `require("fs").writeFileSync("pid", String(process.pid)); setInterval(() => {}, 1000)`;
+    const command = [process.execPath, "-e", work];
+    const box = await client.create({ name: "box", image: { path: image }, command });
+    const home = join(dir, "data", "sandboxes", box.id);
+    const main = await eventually("its process id", async () =>
+      Number(await readFile(join(home, "workspace", "pid"), "utf8").catch(() => "")),
+    );
+    await until(client, box.id, ({ phase }) => phase === "Ready");
+    const { pid } = JSON.parse(await readFile(join(home, "supervisor.json"), "utf8")) as { pid: number };
+    process.kill(pid, "SIGKILL");
+    await until(client, box.id, ({ reason }) => reason === "SupervisorLost");
+    expect(await readStartMarker(main)).toBeNull();
+    await removeAll(client);
+  });
+
+  it("does not get the gateway's secret", async () => {
+    const { client } = await start();
+    const dump = `require("fs").writeFileSync("env", JSON.stringify(process.env)); setInterval(() => {}, 1000)`;
+    const box = await client.create({
+      name: "box",
+      image: { path: image },
+      command: [process.execPath, "-e", dump],
+    });
+    const path = join(dir, "data", "sandboxes", box.id, "workspace", "env");
+    const text = await eventually("its environment", () => readFile(path, "utf8").catch(() => null));
+    expect(text).toContain(`"SLIPWAY_SANDBOX":"${box.id}"`);
+    expect(text).not.toContain("SLIPWAY_TOKEN");
+    await removeAll(client);
+  });
+});
+
+describe("two gateway processes on one store", () => {
+  it("expire nothing wrongly when one of them slept over a renewal", async () => {
+    const first = await start("--admission-ms", "2500", "--lease-ms", "1000");
+    const second = await start("--admission-ms", "2500", "--lease-ms", "1000", "--port", "0");
+    const box = await first.client.create({
+      name: "box",
+      image: { path: image },
+      policy: INVALID,
+      command: ["sleep", "60"],
+    });
+    const rejected = await until(second.client, box.id, ({ admission }) => admission === "rejected");
+    const oldDeadline = rejected.deadline?.deadlineAt ?? 0;
+    process.kill(first.gateway.pid ?? 0, "SIGSTOP");
+    await eventually("half the window", () => Promise.resolve(Date.now() > oldDeadline - 1200));
+    const changed = { ...INVALID, env: { TRY: "2" } };
+    const renewed = await second.client.update(box.id, { policy: changed });
+    expect(renewed.deadline?.deadlineAt).toBeGreaterThan(oldDeadline);
+    await eventually("the old deadline", () => Promise.resolve(Date.now() > oldDeadline + 100));
+    process.kill(first.gateway.pid ?? 0, "SIGCONT");
+    const seen = await first.client.get(box.id);
+    expect(seen.deadline?.status).toBe("active");
+    const expired = await until(first.client, box.id, ({ deadline }) => deadline?.status === "expired");
+    expect(expired.deadline?.expiry?.at).toBeGreaterThanOrEqual(renewed.deadline?.deadlineAt ?? Infinity);
+    await until(second.client, box.id, ({ deadline }) => deadline?.cleanup.status === "done");
+    await removeAll(second.client);
+  });
+});
