@@ -43,6 +43,8 @@ export interface BackoffContext {
 export interface Backoff {
   /** The wait in integer milliseconds after `failures` failures in a row (1 after the first). Total and pure. */
   delayMs(failures: number, context?: BackoffContext): number;
+  /** The longest wait it gives, where there is one. */
+  readonly capMs?: number | undefined;
 }
 
 /** A {@link Backoff} that grows by a factor up to a cap. */

@@ -1,1 +1,2 @@
+export { scriptedRandom, seededRandom } from "./random.js";
 export { VirtualClock, type VirtualClockOptions } from "./virtual-clock.js";

@@ -5,6 +5,7 @@ import {
   type ClockStep,
   type ScheduleOptions,
 } from "../clock/index.js";
+import { dropSharedTimers } from "../clock/shared-timers.js";
 import { invalid } from "../errors.js";
 
 /** Fri, 15 Jan 2027 08:00:00 GMT: far from zero, so that a forgotten epoch shows. */
@@ -125,6 +126,7 @@ export class VirtualClock implements Clock {
   restart(downMs = 0): void {
     this.#host.elapse(duration("downMs", downMs));
     this.#host.timers.length = 0;
+    dropSharedTimers(this);
     this.#host.mono = 0;
     this.#clock = new SteadyClock(this.#host);
   }

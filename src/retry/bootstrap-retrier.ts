@@ -1,0 +1,168 @@
+import type { Condition } from "../conditions/index.js";
+import { SlipwayError } from "../errors.js";
+import type { AttemptContext } from "./attempt.js";
+import { resolveOptions, type BootstrapRetrierOptions, type ResolvedOptions } from "./options.js";
+import { Run } from "./run.js";
+import { RunEvents, type RetrierEvents } from "./run-events.js";
+import { RunRecord } from "./run-record.js";
+import type { RetrySnapshot } from "./snapshot.js";
+import { conditionOf, statusOf, type RetryStatus } from "./status.js";
+
+/**
+ * Something that may fail for a while. Called once per attempt; may answer with a value or a promise.
+ *
+ * @public
+ */
+export type BootstrapOperation<T> = (context: AttemptContext) => T | PromiseLike<T>;
+
+/**
+ * Repeats an operation until it succeeds, fails for good, is cancelled, or meets its deadline.
+ *
+ * Contract: an aborted `signal` or deadline ends the run within one macrotask, whatever the operation does; the run
+ * then rejects with the caller's own reason, or with {@link BootstrapDeadlineError}. After it settled no timer and no
+ * listener is left. One run at a time; a further `run` after the end starts anew.
+ *
+ * @example
+ * ```ts
+ * import { BootstrapRetrier } from "slipway/retry";
+ *
+ * const retrier = new BootstrapRetrier({ maxAttempts: 3 });
+ * retrier.on("waiting", () => console.log(retrier.status().sentence));
+ * const policy = await retrier.run(async ({ attempt }) => ({ attempt, rules: [] }));
+ * console.log(policy.attempt, retrier.status().state); // 1 succeeded
+ * ```
+ *
+ * @public
+ */
+export class BootstrapRetrier {
+  readonly #options: ResolvedOptions;
+  #record: RunRecord;
+  #run: Run<unknown> | undefined;
+  readonly #events: RunEvents;
+
+  /**
+   * @throws {@link SlipwayError} `INVALID_OPTION` naming the field; `INVALID_STATE` for a snapshot that contradicts
+   * itself.
+   */
+  constructor(options: BootstrapRetrierOptions = {}) {
+    this.#options = resolveOptions(options);
+    this.#record = new RunRecord(this.#options, this.#options.restore);
+    this.#events = new RunEvents(this.#options.onHookError);
+  }
+
+  /**
+   * Runs the operation to its end. The first attempt is made before this returns.
+   *
+   * Rejects with {@link BootstrapPermanentError}, {@link BootstrapDeadlineError}, {@link BootstrapExhaustedError}, or
+   * the reason of `signal`; with {@link SlipwayError} `INVALID_STATE` while another run is under way, or after the
+   * restored one was already over.
+   */
+  run<T>(operation: BootstrapOperation<T>): Promise<T> {
+    const refused = this.#refusal();
+    if (refused !== null)
+      return Promise.reject(new SlipwayError("INVALID_STATE", refused, { field: "state", value: this.#record.state }));
+    if (this.#run !== undefined) this.#record = new RunRecord(this.#options, undefined);
+    const run = new Run<T>(this.#record, this.#events, operation);
+    this.#run = run as Run<unknown>;
+    return run.start();
+  }
+
+  /**
+   * The gateway is back: ends the wait now, or as soon as `retryNowSpacingMs` after the last time allows. Never
+   * lengthens a wait. During an attempt it is kept for the wait that would follow.
+   *
+   * @returns Whether the next attempt comes sooner, or may.
+   */
+  retryNow(): boolean {
+    return this.#run?.retryNow() ?? false;
+  }
+
+  /** Where the run stands. Cheap, without side effects, at any time. */
+  status(): RetryStatus {
+    return statusOf(this.#record);
+  }
+
+  /**
+   * The run as a condition, for the status of a sandbox.
+   *
+   * @param type - Default `Bootstrapped`.
+   */
+  toCondition(type = "Bootstrapped"): Condition {
+    return conditionOf(this.#record, type);
+  }
+
+  /** The run as plain JSON: given as `restore`, another process goes on where this one stopped. */
+  snapshot(): RetrySnapshot {
+    const record = this.#record;
+    return {
+      schemaVersion: 1,
+      state: record.refreshing ? "waiting" : record.state,
+      observedAt: record.now(),
+      startedAt: record.startedAt,
+      attemptStartedAt: record.attemptStartedAt,
+      nextAttemptAt: record.nextAttemptAt,
+      retryNowAt: record.retryNowAt,
+      ...record.progress,
+      history: record.history.map(({ error: _, ...stored }) => stored),
+      omitted: record.omitted,
+    };
+  }
+
+  /** Listens. What a listener throws goes to `onHookError` and hurts nobody. */
+  on<Name extends keyof RetrierEvents>(name: Name, listener: (value: RetrierEvents[Name]) => void): this {
+    this.#events.on(name, listener);
+    return this;
+  }
+
+  /** Listens for the next one only. */
+  once<Name extends keyof RetrierEvents>(name: Name, listener: (value: RetrierEvents[Name]) => void): this {
+    this.#events.once(name, listener);
+    return this;
+  }
+
+  /** Stops listening. */
+  off<Name extends keyof RetrierEvents>(name: Name, listener: (value: RetrierEvents[Name]) => void): this {
+    this.#events.off(name, listener);
+    return this;
+  }
+
+  /** @internal */
+  get options(): ResolvedOptions {
+    return this.#options;
+  }
+
+  #refusal(): string | null {
+    const { state } = this.#record;
+    if (this.#run === undefined)
+      return state === "succeeded" || state === "failed"
+        ? `The restored run has ${state}: a new one is a new retrier`
+        : null;
+    return state === "attempting" || state === "waiting" ? "A run is under way: one at a time" : null;
+  }
+}
+
+/**
+ * Runs an operation under a {@link BootstrapRetrier} of its own.
+ *
+ * @example
+ * ```ts
+ * import { retryBootstrap } from "slipway/retry";
+ *
+ * const refused = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
+ * let calls = 0;
+ * const value = await retryBootstrap(() => {
+ *   calls += 1;
+ *   if (calls === 1) throw refused;
+ *   return "policy";
+ * });
+ * console.log(value, calls); // policy 2
+ * ```
+ *
+ * @public
+ */
+export function retryBootstrap<T>(
+  operation: BootstrapOperation<T>,
+  options: BootstrapRetrierOptions = {},
+): Promise<T> {
+  return new BootstrapRetrier(options).run(operation);
+}

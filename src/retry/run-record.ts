@@ -1,0 +1,219 @@
+import { messageOf, remember, type AttemptFailure } from "./attempt-failure.js";
+import type { InterruptedBy } from "./interruption.js";
+import { unmarked } from "./marks.js";
+import type { ResolvedOptions } from "./options.js";
+import { afterFailure, delayOf, NO_PROGRESS, type RetryDecision, type RetryProgress } from "./progress.js";
+import type { RetrySnapshot, RetryState } from "./snapshot.js";
+import type { Classification } from "./verdict.js";
+
+/** Everything that is known of one run: what `status()`, `snapshot()` and the run itself read. */
+export class RunRecord {
+  readonly options: ResolvedOptions;
+  state: RetryState = "idle";
+  progress: RetryProgress = NO_PROGRESS;
+  history: AttemptFailure[] = [];
+  omitted = 0;
+  startedAt: number | null = null;
+  attemptStartedAt: number | null = null;
+  nextAttemptAt: number | null = null;
+  settledAt: number | null = null;
+  retryNowAt: number | null = null;
+  /** What the run ended with; `undefined` while it lasts and after success. */
+  endedWith: unknown;
+  waitingSince = 0;
+  /** When the attempt, or the refresh, that is under way began. */
+  boundedSince: number | null = null;
+  refreshing = false;
+
+  constructor(options: ResolvedOptions, restore: RetrySnapshot | undefined) {
+    this.options = options;
+    if (restore !== undefined) this.#restore(restore);
+  }
+
+  now(): number {
+    return this.options.clock.now();
+  }
+
+  /** Time to the deadline. One that cannot say is over: a bootstrap must not outlive what bounds it. */
+  remainingMs(): number {
+    const { deadline } = this.options;
+    if (deadline === undefined) return Number.POSITIVE_INFINITY;
+    try {
+      const remaining = deadline.remainingMs();
+      return remaining > 0 ? remaining : 0;
+    } catch {
+      return 0;
+    }
+  }
+
+  begin(): number {
+    const now = this.now();
+    this.startedAt ??= now;
+    return now;
+  }
+
+  isExhausted(): boolean {
+    return this.progress.attempts >= this.options.maxAttempts;
+  }
+
+  startAttempt(): void {
+    const now = this.now();
+    this.state = "attempting";
+    this.progress = { ...this.progress, attempts: this.progress.attempts + 1 };
+    this.attemptStartedAt = now;
+    this.boundedSince = now;
+    this.nextAttemptAt = null;
+  }
+
+  startRefresh(): void {
+    this.refreshing = true;
+    this.boundedSince = this.now();
+    this.nextAttemptAt = this.boundedSince;
+  }
+
+  /** From here on `nextAttemptAt` is waited for. */
+  wait(): void {
+    this.refreshing = false;
+    this.state = "waiting";
+    this.boundedSince = null;
+    this.waitingSince = this.now();
+    this.nextAttemptAt ??= this.waitingSince;
+  }
+
+  isAttemptTooLong(): boolean {
+    return this.boundedSince !== null && this.now() >= this.boundedSince + this.options.attemptTimeoutMs;
+  }
+
+  isDue(now: number): boolean {
+    return this.nextAttemptAt !== null && this.nextAttemptAt <= now;
+  }
+
+  /** Moves the next attempt closer, at a distance from the last time; `false` when it is as close already. */
+  retryNow(): boolean {
+    if (this.state !== "waiting" || this.nextAttemptAt === null) return false;
+    const now = this.now();
+    const spaced = this.retryNowAt === null ? now : this.retryNowAt + this.options.retryNowSpacingMs;
+    const at = Math.max(now, spaced);
+    if (at >= this.nextAttemptAt) return false;
+    this.retryNowAt = at;
+    this.nextAttemptAt = at;
+    return true;
+  }
+
+  fail(error: unknown, classification: Classification, now: number): RetryDecision {
+    const canRefresh = this.options.refresh !== undefined;
+    const facts = { classification, now, remainingMs: this.remainingMs(), canRefresh };
+    const { progress, decision } = afterFailure(this.progress, facts, this.options);
+    this.progress = progress;
+    this.nextAttemptAt = decision.next === "wait" ? now + (decision.waitMs ?? 0) : null;
+    this.#remember({
+      attempt: progress.attempts,
+      startedAt: this.attemptStartedAt ?? now,
+      endedAt: now,
+      verdict: classification.verdict,
+      code: classification.code,
+      kind: classification.kind ?? "unknown",
+      explanation: classification.explanation,
+      message: messageOf(error),
+      waitMs: decision.next === "wait" ? decision.waitMs : null,
+      hintMs: decision.hintMs,
+      hintClamped: decision.hintClamped,
+      error,
+    });
+    return decision;
+  }
+
+  /** The attempt that was under way when the run was ended from outside. */
+  cutOff(by: InterruptedBy): void {
+    const { progress } = this;
+    this.progress = { ...progress, cancelledCount: progress.cancelledCount + 1 };
+    const whose = by === "caller" ? "The caller gave up" : "The deadline passed";
+    this.#note("cancelled", by === "caller" ? "CANCELLED" : "DEADLINE", `${whose} during the attempt`, this.now());
+  }
+
+  settle(state: RetryState, endedWith: unknown): void {
+    this.state = state;
+    this.endedWith = endedWith;
+    this.settledAt = this.now();
+    this.refreshing = false;
+    // A cancelled run keeps its next instant: another process may go on with it.
+    if (state !== "cancelled") this.nextAttemptAt = null;
+  }
+
+  /** The last error that the operation threw. */
+  cause(): unknown {
+    return unmarked(this.history.findLast((failure) => failure.error !== undefined)?.error);
+  }
+
+  #note(verdict: "cancelled" | "transient", code: string, explanation: string, endedAt: number): void {
+    this.#remember({
+      attempt: this.progress.attempts,
+      startedAt: this.attemptStartedAt ?? endedAt,
+      endedAt,
+      verdict,
+      code,
+      kind: verdict === "cancelled" ? "cancellation" : "unknown",
+      explanation,
+      message: explanation,
+      waitMs: null,
+      hintMs: null,
+      hintClamped: false,
+      error: undefined,
+    });
+  }
+
+  #remember(failure: AttemptFailure): void {
+    this.omitted += remember(this.history, failure, this.options.historyLimit);
+  }
+
+  /**
+   * Under a clock that was set back every instant moves along with it, so that the wait keeps the time it had left,
+   * and never more.
+   */
+  #restore(stored: RetrySnapshot): void {
+    const shift = Math.min(this.now() - stored.observedAt, 0);
+    const moved = (at: number | null): number | null => (at === null ? null : at + shift);
+    this.state = stored.state;
+    this.progress = {
+      attempts: stored.attempts,
+      failures: stored.failures,
+      previousMs: stored.previousMs,
+      suspects: stored.suspects,
+      suspectSince: moved(stored.suspectSince),
+      refreshed: stored.refreshed,
+      transientCount: stored.transientCount,
+      permanentCount: stored.permanentCount,
+      suspectCount: stored.suspectCount,
+      cancelledCount: stored.cancelledCount,
+    };
+    this.history = stored.history.map((failure) => ({ ...failure, error: undefined }));
+    this.omitted = stored.omitted;
+    this.startedAt = moved(stored.startedAt);
+    this.attemptStartedAt = moved(stored.attemptStartedAt);
+    this.nextAttemptAt = moved(stored.nextAttemptAt);
+    this.retryNowAt = moved(stored.retryNowAt);
+    if (this.nextAttemptAt === null && this.attemptStartedAt !== null) this.#interrupted(this.attemptStartedAt);
+    else this.#bound();
+  }
+
+  /** The attempt that the other process died in counts as failed, or a crash in every attempt would storm. */
+  #interrupted(startedAt: number): void {
+    const failures = this.progress.failures + 1;
+    const waitMs = delayOf(this.options, failures, this.progress.previousMs);
+    this.progress = { ...this.progress, failures, previousMs: waitMs };
+    this.nextAttemptAt = startedAt + waitMs;
+    if (this.history.at(-1)?.attempt === this.progress.attempts) return;
+    this.#note("transient", "INTERRUPTED", "The process ended during the attempt", startedAt);
+  }
+
+  /** A stored instant further away than any wait of this retrier is no instruction to sleep for years. */
+  #bound(): void {
+    if (this.nextAttemptAt === null) return;
+    const { backoff, hintCapMs } = this.options;
+    const longest = Math.max(backoff.capMs ?? LONGEST_STORED_WAIT_MS, hintCapMs);
+    this.nextAttemptAt = Math.min(this.nextAttemptAt, this.now() + longest);
+  }
+}
+
+/** For a backoff that tells no cap. */
+const LONGEST_STORED_WAIT_MS = 86_400_000;
