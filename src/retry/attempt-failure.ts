@@ -48,3 +48,20 @@ export function remember(history: AttemptFailure[], failure: AttemptFailure, lim
   history.splice(1, 1);
   return 1;
 }
+
+/** A failure as plain JSON. */
+export function storedFailure(failure: AttemptFailure): Omit<AttemptFailure, "error"> {
+  return {
+    attempt: failure.attempt,
+    startedAt: failure.startedAt,
+    endedAt: failure.endedAt,
+    verdict: failure.verdict,
+    code: failure.code,
+    kind: failure.kind,
+    explanation: failure.explanation,
+    message: failure.message,
+    waitMs: failure.waitMs,
+    hintMs: failure.hintMs,
+    hintClamped: failure.hintClamped,
+  };
+}

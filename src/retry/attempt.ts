@@ -56,11 +56,10 @@ export class Attempt implements AttemptContext {
     return this.#owner.remainingMs();
   }
 
-  begin<Context>(work: (context: Context) => unknown, context: Context, end: AttemptEnd): void {
+  begin(work: (context: AttemptContext) => unknown, end: AttemptEnd): void {
     this.#end = end;
-    let result: unknown;
     try {
-      result = work(context);
+      const result = work(this);
       // A result that is no promise still arrives a microtask later: one order of events for every operation.
       Promise.resolve(result).then(this.#gave, this.#threw);
     } catch (error) {

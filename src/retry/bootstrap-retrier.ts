@@ -4,6 +4,7 @@ import type { AttemptContext } from "./attempt.js";
 import { resolveOptions, type BootstrapRetrierOptions, type ResolvedOptions } from "./options.js";
 import { Run } from "./run.js";
 import { RunEvents, type RetrierEvents } from "./run-events.js";
+import { storedFailure } from "./attempt-failure.js";
 import { RunRecord } from "./run-record.js";
 import type { RetrySnapshot } from "./snapshot.js";
 import { conditionOf, statusOf, type RetryStatus } from "./status.js";
@@ -60,10 +61,12 @@ export class BootstrapRetrier {
   run<T>(operation: BootstrapOperation<T>): Promise<T> {
     const refused = this.#refusal();
     if (refused !== null)
-      return Promise.reject(new SlipwayError("INVALID_STATE", refused, { field: "state", value: this.#record.state }));
+      return Promise.reject(
+        new SlipwayError("INVALID_STATE", refused, { field: "state", value: this.#record.state }),
+      );
     if (this.#run !== undefined) this.#record = new RunRecord(this.#options, undefined);
     const run = new Run<T>(this.#record, this.#events, operation);
-    this.#run = run as Run<unknown>;
+    this.#run = run;
     return run.start();
   }
 
@@ -103,7 +106,7 @@ export class BootstrapRetrier {
       nextAttemptAt: record.nextAttemptAt,
       retryNowAt: record.retryNowAt,
       ...record.progress,
-      history: record.history.map(({ error: _, ...stored }) => stored),
+      history: record.history.map(storedFailure),
       omitted: record.omitted,
     };
   }
@@ -129,6 +132,22 @@ export class BootstrapRetrier {
   /** @internal */
   get options(): ResolvedOptions {
     return this.#options;
+  }
+
+  /**
+   * Another retrier with the same options, for work beside the run: starts anew and restores nothing.
+   *
+   * @internal
+   */
+  fork(changes: Pick<BootstrapRetrierOptions, "signal" | "deadline" | "maxAttempts"> = {}): BootstrapRetrier {
+    const { suspectAttempts, suspectForMs, maxAttempts, ...same } = this.#options;
+    return new BootstrapRetrier({
+      ...same,
+      suspect: { attempts: suspectAttempts, forMs: suspectForMs },
+      maxAttempts: Number.isFinite(maxAttempts) ? maxAttempts : undefined,
+      restore: undefined,
+      ...changes,
+    });
   }
 
   #refusal(): string | null {

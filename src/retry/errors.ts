@@ -94,7 +94,12 @@ export class BootstrapExhaustedError extends BootstrapError {
   readonly maxAttempts: number;
 
   constructor(attempts: readonly AttemptFailure[], cause: unknown, maxAttempts: number) {
-    super("BOOTSTRAP_EXHAUSTED", `Bootstrap ended after ${maxAttempts} attempts${after(attempts)}`, attempts, cause);
+    super(
+      "BOOTSTRAP_EXHAUSTED",
+      `Bootstrap ended after ${maxAttempts} attempts${after(attempts)}`,
+      attempts,
+      cause,
+    );
     this.maxAttempts = maxAttempts;
   }
 }

@@ -25,6 +25,7 @@ export { MarkedError, permanent, transient, type MarkOptions, type TransientMark
 export type { BootstrapRetrierOptions, RefreshContext, RetryDeadline, SuspectBudget } from "./options.js";
 export type { Random } from "./random.js";
 export type { RetrierEvents } from "./run-events.js";
+export * from "./sequence/index.js";
 export { decodeRetrySnapshot, type RetrySnapshot, type RetryState, type StoredFailure } from "./snapshot.js";
 export type { RetryStatus } from "./status.js";
 export type { Classification, ClassifyContext, Classifier, FailureKind, Verdict } from "./verdict.js";

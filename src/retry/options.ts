@@ -108,7 +108,9 @@ export function resolveOptions(options: BootstrapRetrierOptions): ResolvedOption
     backoff,
     random: options.random ?? hostRandom,
     maxAttempts:
-      options.maxAttempts === undefined ? Number.POSITIVE_INFINITY : whole("maxAttempts", options.maxAttempts, 1),
+      options.maxAttempts === undefined
+        ? Number.POSITIVE_INFINITY
+        : whole("maxAttempts", options.maxAttempts, 1),
     hintCapMs: whole("hintCapMs", options.hintCapMs ?? 300_000, 0),
     suspectAttempts: whole("suspect.attempts", options.suspect?.attempts ?? 3, 1),
     suspectForMs: whole("suspect.forMs", options.suspect?.forMs ?? 60_000, 0),
@@ -137,9 +139,7 @@ function requireFunctions(options: BootstrapRetrierOptions): void {
 }
 
 function isSignal(value: unknown): value is AbortSignal {
-  return (
-    typeof value === "object" && value !== null && "aborted" in value && "addEventListener" in value
-  );
+  return typeof value === "object" && value !== null && "aborted" in value && "addEventListener" in value;
 }
 
 function whole(field: string, value: number, least: number): number {

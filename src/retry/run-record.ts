@@ -80,12 +80,18 @@ export class RunRecord {
     this.nextAttemptAt ??= this.waitingSince;
   }
 
-  isAttemptTooLong(): boolean {
-    return this.boundedSince !== null && this.now() >= this.boundedSince + this.options.attemptTimeoutMs;
+  /** When the attempt, or the refresh, that is under way has taken its time. */
+  attemptEndsAt(): number {
+    return (this.boundedSince ?? this.now()) + this.options.attemptTimeoutMs;
   }
 
+  /** Whether nothing is left to wait for. */
   isDue(now: number): boolean {
-    return this.nextAttemptAt !== null && this.nextAttemptAt <= now;
+    return this.nextAttemptAt === null || this.nextAttemptAt <= now;
+  }
+
+  waitLeftMs(): number {
+    return Math.max((this.nextAttemptAt ?? 0) - this.now(), 0);
   }
 
   /** Moves the next attempt closer, at a distance from the last time; `false` when it is as close already. */
@@ -128,7 +134,12 @@ export class RunRecord {
     const { progress } = this;
     this.progress = { ...progress, cancelledCount: progress.cancelledCount + 1 };
     const whose = by === "caller" ? "The caller gave up" : "The deadline passed";
-    this.#note("cancelled", by === "caller" ? "CANCELLED" : "DEADLINE", `${whose} during the attempt`, this.now());
+    this.#note(
+      "cancelled",
+      by === "caller" ? "CANCELLED" : "DEADLINE",
+      `${whose} during the attempt`,
+      this.now(),
+    );
   }
 
   settle(state: RetryState, endedWith: unknown): void {
@@ -192,7 +203,8 @@ export class RunRecord {
     this.attemptStartedAt = moved(stored.attemptStartedAt);
     this.nextAttemptAt = moved(stored.nextAttemptAt);
     this.retryNowAt = moved(stored.retryNowAt);
-    if (this.nextAttemptAt === null && this.attemptStartedAt !== null) this.#interrupted(this.attemptStartedAt);
+    if (this.nextAttemptAt === null && this.attemptStartedAt !== null)
+      this.#interrupted(this.attemptStartedAt);
     else this.#bound();
   }
 

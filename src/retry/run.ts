@@ -2,17 +2,12 @@ import { execute } from "abort-controller-x";
 import pRetry from "p-retry";
 import type { Alarm } from "../clock/index.js";
 import { Attempt, callHook, type AttemptContext, type AttemptOwner } from "./attempt.js";
-import { judge } from "./judge.js";
+import { deadlineEnd, exhaustedEnd, permanentEnd, rejectedWith } from "./endings.js";
 import { FAILED, Interruption, STOP, type InterruptedBy } from "./interruption.js";
-import { BootstrapDeadlineError, BootstrapExhaustedError, BootstrapPermanentError } from "./errors.js";
+import { judge } from "./judge.js";
 import type { RetryDecision } from "./progress.js";
 import type { RunEvents } from "./run-events.js";
 import type { RunRecord } from "./run-record.js";
-
-/** How a run ended without a value. Boxed, because a caller's reason may be anything. */
-interface Ending {
-  readonly reason: unknown;
-}
 
 /**
  * One run: attempts, waits, and what ends them.
@@ -27,13 +22,14 @@ export class Run<T> implements AttemptOwner {
   #interruption: Interruption | undefined;
   #alarm: Alarm | undefined;
   #current: Attempt | undefined;
-  #ending: Ending | undefined;
+  /** Boxed, because a caller's reason may be anything. */
+  #ending: { readonly reason: unknown } | undefined;
   /** Ends the wait that is under way. */
   #wake: (() => void) | undefined;
   /** Ends the attempt that is under way for taking too long. */
   #timeOut: (() => void) | undefined;
-  #refreshOf: unknown;
-  #refreshDue = false;
+  /** The authentication failure that a refresh has to answer before the next wait. Boxed likewise. */
+  #refreshFor: { readonly error: unknown } | undefined;
   #retryNowAsked = false;
 
   constructor(
@@ -47,22 +43,18 @@ export class Run<T> implements AttemptOwner {
   }
 
   start(): Promise<T> {
-    const { signal, deadline } = this.#record.options;
-    const now = this.#record.begin();
-    if (signal?.aborted === true) return this.#refuse("caller");
-    if (this.#isOverdue()) return this.#refuse("deadline");
+    const record = this.#record;
+    const { signal, deadline } = record.options;
+    const now = record.begin();
+    if (signal?.aborted === true) this.#interrupted("caller");
+    else if (this.#isOverdue()) this.#interrupted("deadline");
+    else if (record.isExhausted()) this.#end("failed", exhaustedEnd(record));
+    if (this.#ending !== undefined) return this.#rejected();
     this.#interruption = new Interruption(signal, deadline?.signal, this.#interrupted);
-    if (this.#record.isExhausted()) {
-      const { history, options } = this.#record;
-      this.#end("failed", new BootstrapExhaustedError(history, this.#record.cause(), options.maxAttempts));
-      return this.#rejected();
-    }
-    const { nextAttemptAt } = this.#record;
-    if (nextAttemptAt !== null && nextAttemptAt > now) return this.#resume(nextAttemptAt - now);
+    if (!record.isDue(now)) return this.#resume();
     return this.#attempt().catch(this.#loop);
   }
 
-  /** Ends the wait early: see {@link BootstrapRetrier.retryNow}. */
   retryNow(): boolean {
     const record = this.#record;
     if (record.state === "attempting") {
@@ -73,7 +65,7 @@ export class Run<T> implements AttemptOwner {
     if (!record.retryNow()) return false;
     const now = record.now();
     // A wait that began in this very instant ends on a timer, so that a macrotask lies between two attempts.
-    if (record.isDue(now) && now > record.waitingSince && this.#wake !== undefined) this.#wake();
+    if (record.isDue(now) && now > record.waitingSince) this.#wake?.();
     else if (this.#wake !== undefined) this.#setAlarm(record.nextAttemptAt ?? now);
     return true;
   }
@@ -82,24 +74,18 @@ export class Run<T> implements AttemptOwner {
     return this.#record.remainingMs();
   }
 
-  #isOverdue(): boolean {
-    return this.#record.options.deadline?.signal.aborted === true || this.remainingMs() <= 0;
-  }
-
   takeLate(value: unknown): void {
     const { onLateResult, onHookError } = this.#record.options;
     callHook(onLateResult, value, onHookError);
   }
 
   /** Waits out what another process began to wait. */
-  #resume(waitMs: number): Promise<T> {
-    const remainingMs = this.remainingMs();
-    if (waitMs >= remainingMs) {
-      this.#endByDeadline({ waitMs, remainingMs, hintMs: null });
-      return this.#rejected();
-    }
-    this.#record.wait();
-    this.#events.waiting(this.#record);
+  #resume(): Promise<T> {
+    const record = this.#record;
+    record.wait();
+    const waitMs = record.waitLeftMs();
+    if (waitMs >= this.remainingMs()) this.#end("failed", deadlineEnd(record, { waitMs }));
+    else this.#events.waiting(record);
     return this.#loop();
   }
 
@@ -118,7 +104,7 @@ export class Run<T> implements AttemptOwner {
     });
   };
 
-  readonly #pause = (): Promise<void> => (this.#refreshDue ? this.#refresh() : this.#wait());
+  readonly #pause = (): Promise<void> => (this.#refreshFor === undefined ? this.#wait() : this.#refresh());
 
   #wait(): Promise<void> {
     return this.#abortable<undefined>((resolve) => {
@@ -127,76 +113,68 @@ export class Run<T> implements AttemptOwner {
         resolve(undefined);
       };
       this.#setAlarm(this.#record.nextAttemptAt ?? this.#record.now());
-      return noCleanup;
     });
   }
 
   #attempt(): Promise<T> {
-    const record = this.#record;
     if (this.#isOverdue()) this.#interruption?.fire("deadline");
     if (this.#ending !== undefined) return Promise.reject(STOP);
-    record.startAttempt();
+    this.#record.startAttempt();
     this.#events.attemptStarted(this.#record);
-    return this.#bounded<T>(this.#operation, (value) => this.#succeed(value));
+    return this.#bounded<T>(this.#operation, this.#succeed);
   }
 
-  /** One attempt, raced against its time limit and against the end of the run. */
-  #bounded<V>(work: (context: AttemptContext) => unknown, gave: (value: V) => void): Promise<V> {
+  #refresh(): Promise<void> {
+    const error = this.#refreshFor?.error;
+    this.#refreshFor = undefined;
+    const { refresh } = this.#record.options;
+    const renew = ({ signal }: AttemptContext): unknown => refresh?.({ signal, error });
+    return this.#bounded<unknown>(renew, () => this.#record.wait()).then(() => this.#wait());
+  }
+
+  /** One call, raced against the time limit of an attempt and against the end of the run. */
+  #bounded<V>(work: (context: AttemptContext) => unknown, succeed: () => void): Promise<V> {
     return this.#abortable<V>((resolve, reject) => {
       const attempt = new Attempt(this, this.#record.progress.attempts);
-      this.#current = attempt;
-      const failed = (error: unknown, timedOut: boolean): void => {
-        this.#attemptOver();
-        if (this.#ending === undefined) this.#fail(error, timedOut);
-        reject(this.#ending === undefined ? FAILED : STOP);
+      const over = (): void => {
+        this.#current = undefined;
+        this.#timeOut = undefined;
       };
+      const failed = (error: unknown, timedOut: boolean): void => {
+        over();
+        if (this.#isOpen()) this.#fail(error, timedOut);
+        reject(this.#isOpen() ? FAILED : STOP);
+      };
+      this.#current = attempt;
       this.#timeOut = () => {
         const error = new DOMException("The attempt took longer than one attempt may", "TimeoutError");
         attempt.giveUp(error);
         failed(error, true);
       };
-      attempt.begin(work, attempt, {
+      attempt.begin(work, {
         gave: (value) => {
-          this.#attemptOver();
-          gave(value as V);
+          over();
+          succeed();
           resolve(value as V);
         },
         threw: (error) => failed(error, false),
       });
       if (this.#current === attempt) this.#armAttempt();
-      return noCleanup;
     });
   }
 
-  #refresh(): Promise<void> {
-    this.#refreshDue = false;
-    const { refresh } = this.#record.options;
-    const error = this.#refreshOf;
-    const renewed = this.#bounded<unknown>(
-      (context) => refresh?.({ signal: context.signal, error }),
-      () => this.#record.wait(),
-    );
-    return renewed.then(() => this.#wait());
-  }
-
-  #abortable<V>(
-    begin: (resolve: (value: V) => void, reject: (reason: unknown) => void) => () => void,
-  ): Promise<V> {
+  #abortable<V>(begin: (resolve: (value: V) => void, reject: (reason: unknown) => void) => void): Promise<V> {
     if (this.#interruption === undefined || this.#ending !== undefined) return Promise.reject(STOP);
-    return execute(this.#interruption.asSignal(), begin);
-  }
-
-  #attemptOver(): void {
-    this.#current = undefined;
-    this.#timeOut = undefined;
+    return execute(this.#interruption.asSignal(), (resolve, reject) => {
+      begin(resolve, reject);
+      return cleanedUp;
+    });
   }
 
   #armAttempt(): void {
-    const { attemptTimeoutMs } = this.#record.options;
     const now = this.#record.now();
     const remaining = Math.max(Math.ceil(this.remainingMs()), 1);
-    const limit = (this.#record.boundedSince ?? now) + attemptTimeoutMs;
-    this.#setAlarm(Math.min(limit, now + remaining));
+    this.#setAlarm(Math.min(this.#record.attemptEndsAt(), now + remaining));
   }
 
   #setAlarm(at: number): void {
@@ -211,27 +189,22 @@ export class Run<T> implements AttemptOwner {
     }
     if (this.#timeOut === undefined) return;
     if (this.remainingMs() <= 0) this.#interruption?.fire("deadline");
-    else if (this.#record.isAttemptTooLong()) this.#timeOut();
+    else if (this.#record.now() >= this.#record.attemptEndsAt()) this.#timeOut();
     else this.#armAttempt();
   };
-
-  #succeed(_value: T): void {
-    this.#ending = { reason: undefined };
-    this.#settle("succeeded");
-  }
 
   #fail(error: unknown, timedOut: boolean): void {
     const record = this.#record;
     const { options } = record;
     if (record.refreshing) {
-      this.#end("failed", new BootstrapPermanentError(record.history, record.cause(), error));
+      this.#end("failed", permanentEnd(record, error));
       return;
     }
     try {
       const now = record.now();
       const classification = judge(error, { signal: options.signal, timedOut, now }, options);
       const decision = record.fail(error, classification, now);
-      this.#events.attemptFailed(this.#record);
+      this.#events.attemptFailed(record);
       // A listener may have aborted the run.
       if (this.#isOpen()) this.#follow(decision, error);
     } catch (mistake) {
@@ -240,71 +213,45 @@ export class Run<T> implements AttemptOwner {
     }
   }
 
-  #isOpen(): boolean {
-    return this.#ending === undefined;
-  }
-
   #follow(decision: RetryDecision, error: unknown): void {
     const record = this.#record;
     if (decision.next === "refresh") {
-      this.#refreshDue = true;
-      this.#refreshOf = error;
+      this.#refreshFor = { error };
       record.startRefresh();
     } else if (decision.next === "wait") {
       record.wait();
       if (this.#retryNowAsked) record.retryNow();
-      this.#events.waiting(this.#record);
+      this.#retryNowAsked = false;
+      this.#events.waiting(record);
     } else {
       this.#stop(decision, error);
     }
-    this.#retryNowAsked = false;
   }
 
   #stop(decision: RetryDecision, error: unknown): void {
-    const { history, options } = this.#record;
-    const cause = this.#record.cause();
-    if (decision.stoppedBy === "permanent") this.#end("failed", new BootstrapPermanentError(history, cause));
-    else if (decision.stoppedBy === "exhausted")
-      this.#end("failed", new BootstrapExhaustedError(history, cause, options.maxAttempts));
-    else if (decision.stoppedBy === "deadline")
-      this.#endByDeadline({
-        waitMs: decision.waitMs,
-        remainingMs: Math.max(this.remainingMs(), 0),
-        hintMs: decision.hintMs,
-      });
-    else this.#end("cancelled", options.signal?.aborted === true ? options.signal.reason : error);
-  }
-
-  /** Before anything began: there is nothing to let go of. */
-  #refuse(by: InterruptedBy): Promise<T> {
-    this.#interrupted(by);
-    return this.#rejected();
+    const record = this.#record;
+    const { signal } = record.options;
+    if (decision.stoppedBy === "permanent") this.#end("failed", permanentEnd(record));
+    else if (decision.stoppedBy === "exhausted") this.#end("failed", exhaustedEnd(record));
+    else if (decision.stoppedBy === "deadline") this.#end("failed", deadlineEnd(record, decision));
+    else this.#end("cancelled", signal?.aborted === true ? signal.reason : error);
   }
 
   readonly #interrupted = (by: InterruptedBy): void => {
     const { signal, deadline } = this.#record.options;
     const attempt = this.#current;
-    this.#attemptOver();
+    this.#current = undefined;
+    this.#timeOut = undefined;
     if (attempt !== undefined) this.#record.cutOff(by);
-    const reason: unknown = by === "caller" ? signal?.reason : deadline?.signal.reason;
-    if (by === "caller") this.#end("cancelled", reason);
-    else this.#endByDeadline({ waitMs: null, remainingMs: Math.max(this.remainingMs(), 0), hintMs: null });
-    attempt?.giveUp(by === "caller" || deadline?.signal.aborted === true ? reason : this.#ending?.reason);
+    const ending: unknown = by === "caller" ? signal?.reason : deadlineEnd(this.#record);
+    this.#end(by === "caller" ? "cancelled" : "failed", ending);
+    attempt?.giveUp(by === "deadline" && deadline?.signal.aborted === true ? deadline.signal.reason : ending);
   };
 
-  #endByDeadline(found: Pick<BootstrapDeadlineError, "waitMs" | "remainingMs" | "hintMs">): void {
-    const { history, options } = this.#record;
-    const signal = options.deadline?.signal;
-    const deadlineReason: unknown = signal?.aborted === true ? signal.reason : undefined;
-    const cause = history.length === 0 ? deadlineReason : this.#record.cause();
-    const detail = {
-      waitMs: found.waitMs,
-      remainingMs: found.remainingMs,
-      hintMs: found.hintMs,
-      deadlineReason,
-    };
-    this.#end("failed", new BootstrapDeadlineError(history, cause, detail));
-  }
+  readonly #succeed = (): void => {
+    this.#ending = { reason: undefined };
+    this.#settle("succeeded", undefined);
+  };
 
   #end(state: "failed" | "cancelled", reason: unknown): void {
     if (this.#ending !== undefined) return;
@@ -312,7 +259,7 @@ export class Run<T> implements AttemptOwner {
     this.#settle(state, reason);
   }
 
-  #settle(state: "succeeded" | "failed" | "cancelled", reason?: unknown): void {
+  #settle(state: "succeeded" | "failed" | "cancelled", reason: unknown): void {
     this.#alarm?.[Symbol.dispose]();
     this.#wake = undefined;
     this.#interruption?.close();
@@ -320,12 +267,20 @@ export class Run<T> implements AttemptOwner {
     this.#events.settled(this.#record);
   }
 
+  #isOverdue(): boolean {
+    return this.#record.options.deadline?.signal.aborted === true || this.remainingMs() <= 0;
+  }
+
+  #isOpen(): boolean {
+    return this.#ending === undefined;
+  }
+
   #rejected(): Promise<T> {
-    return Promise.reject(this.#ending?.reason);
+    return rejectedWith(this.#ending?.reason);
   }
 }
 
-/** `execute` must be given something to call on abort. It is all done before it gets there. */
-function noCleanup(): void {
-  // Nothing is left.
+/** `execute` has to have something to call on abort: by then the run has cleaned up itself. */
+function cleanedUp(): void {
+  // Nothing is left to do.
 }

@@ -66,10 +66,14 @@ export function decodeRetrySnapshot(value: unknown): RetrySnapshot {
   const schemaVersion = record["schemaVersion"];
   if (schemaVersion !== 1) {
     if (Number.isSafeInteger(schemaVersion) && (schemaVersion as number) > 1)
-      throw new SlipwayError("UNSUPPORTED_SCHEMA_VERSION", "The retry snapshot was written by a newer version", {
-        field: "schemaVersion",
-        value: schemaVersion,
-      });
+      throw new SlipwayError(
+        "UNSUPPORTED_SCHEMA_VERSION",
+        "The retry snapshot was written by a newer version",
+        {
+          field: "schemaVersion",
+          value: schemaVersion,
+        },
+      );
     throw wrong("schemaVersion", "1", schemaVersion);
   }
   const { history } = record;
@@ -109,7 +113,8 @@ function requireConsistent(snapshot: RetrySnapshot): void {
   if ((startedAt === null) !== (state === "idle")) throw wrong("startedAt", `right for ${state}`, startedAt);
   if ((snapshot.attempts === 0) !== (attemptStartedAt === null) && state !== "cancelled")
     throw wrong("attemptStartedAt", `right for ${snapshot.attempts} attempts`, attemptStartedAt);
-  if (state === "waiting" && nextAttemptAt === null) throw wrong("nextAttemptAt", "an instant", nextAttemptAt);
+  if (state === "waiting" && nextAttemptAt === null)
+    throw wrong("nextAttemptAt", "an instant", nextAttemptAt);
   if (state === "attempting" && snapshot.attempts === 0) throw wrong("attempts", "1 or more", 0);
   if ((suspects === 0) !== (suspectSince === null))
     throw wrong("suspectSince", `right for ${suspects} suspects`, suspectSince);

@@ -101,7 +101,9 @@ function why({ endedWith, history }: RunRecord): string {
   }
   if (endedWith instanceof BootstrapExhaustedError) return `${endedWith.maxAttempts} were allowed`;
   if (!(endedWith instanceof BootstrapPermanentError)) return "the retrier was misused";
-  return history.at(-1)?.verdict === "suspect" ? "a suspect failure did not pass" : "the failure is permanent";
+  return history.at(-1)?.verdict === "suspect"
+    ? "a suspect failure did not pass"
+    : "the failure is permanent";
 }
 
 function left(record: RunRecord): string {

@@ -1,2 +1,3 @@
+export { InMemoryActivationLedger } from "./activation-ledger.js";
 export { scriptedRandom, seededRandom } from "./random.js";
 export { VirtualClock, type VirtualClockOptions } from "./virtual-clock.js";

@@ -31,7 +31,8 @@ export function seededRandom(seed: number): Random {
  * @public
  */
 export function scriptedRandom(values: readonly number[]): Random {
-  if (values.length === 0) throw invalid("INVALID_OPTION", "scripted random", "values", "a number or more", values);
+  if (values.length === 0)
+    throw invalid("INVALID_OPTION", "scripted random", "values", "a number or more", values);
   let place = 0;
   return () => {
     const value = values[Math.min(place, values.length - 1)] ?? 0;

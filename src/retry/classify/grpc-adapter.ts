@@ -1,5 +1,4 @@
 import { parsePushback, parseRetryAfter } from "../hints.js";
-import { lookUp } from "./entry.js";
 import { strong, type Finding, type Hints } from "./finding.js";
 import {
   credentialsPlugin,
@@ -46,7 +45,7 @@ function inside({ name, details }: Status, hints: Hints): Finding {
     return strong(name, credentialsPlugin);
   const hinted = hints.pushbackMs !== undefined || hints.retryAfterMs !== undefined;
   if (name === "RESOURCE_EXHAUSTED" && hinted) return strong(name, exhaustedWithHint, hints);
-  return strong(name, lookUp(grpcStatuses, name) ?? grpcStatuses.UNKNOWN ?? credentialsPlugin, hints);
+  return strong(name, grpcStatuses[name], hints);
 }
 
 /**

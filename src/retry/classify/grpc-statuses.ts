@@ -2,7 +2,7 @@ import {
   permanentEntry as permanent,
   suspectEntry as suspect,
   transientEntry as transient,
-  type ClassificationTable,
+  type TableEntry,
 } from "./entry.js";
 
 const REJECTED = "The server understood the call and rejects it: the same call gets the same answer";
@@ -36,12 +36,15 @@ export type GrpcStatusName = (typeof grpcStatusNames)[number];
  *
  * @public
  */
-export const grpcStatuses: Readonly<Record<GrpcStatusName, ClassificationTable[string]>> = Object.freeze({
+export const grpcStatuses: Readonly<Record<GrpcStatusName, TableEntry>> = Object.freeze({
   OK: permanent("program", "Success was thrown as a failure"),
   CANCELLED: transient("network", "The server reset the stream; no signal of the caller was aborted"),
   UNKNOWN: suspect("server", "A proxy answered for the server, or the server failed without saying how"),
   INVALID_ARGUMENT: permanent("configuration", REJECTED),
-  DEADLINE_EXCEEDED: transient("timeout", "This call ran out of time; a client that waits for readiness hides why"),
+  DEADLINE_EXCEEDED: transient(
+    "timeout",
+    "This call ran out of time; a client that waits for readiness hides why",
+  ),
   NOT_FOUND: permanent("configuration", REJECTED),
   ALREADY_EXISTS: permanent("configuration", REJECTED),
   PERMISSION_DENIED: permanent("authorization", "The server knows who asks, and refuses"),
@@ -49,8 +52,14 @@ export const grpcStatuses: Readonly<Record<GrpcStatusName, ClassificationTable[s
   FAILED_PRECONDITION: permanent("configuration", "The server's state must be repaired first"),
   ABORTED: suspect("server", "The call lost a conflict; the same call may win the next"),
   OUT_OF_RANGE: permanent("configuration", REJECTED),
-  UNIMPLEMENTED: suspect("server", "The method is missing: a rolling upgrade, or an ingress without a route yet"),
-  INTERNAL: suspect("server", "The server, or a proxy before it, broke; some configuration errors show like this"),
+  UNIMPLEMENTED: suspect(
+    "server",
+    "The method is missing: a rolling upgrade, or an ingress without a route yet",
+  ),
+  INTERNAL: suspect(
+    "server",
+    "The server, or a proxy before it, broke; some configuration errors show like this",
+  ),
   UNAVAILABLE: transient("network", "The server cannot be reached, or does not serve yet"),
   DATA_LOSS: permanent("server", "The server lost data: no repetition brings it back"),
   UNAUTHENTICATED: permanent("authentication", "The credentials are missing, wrong or out of date"),

@@ -60,7 +60,10 @@ export const rateLimited = transient("resource", "The server limits the rate, an
 
 const rejected = permanent("configuration", REJECTED);
 const redirected = permanent("configuration", "The server sends elsewhere: the address is wrong");
-const notTheAnswer = suspect("server", "A success that is not the answer: a captive network, or half started");
+const notTheAnswer = suspect(
+  "server",
+  "A success that is not the answer: a captive network, or half started",
+);
 const unknownServer = suspect("server", "The server failed in a way that no table names");
 
 /** The row of an HTTP status, or `undefined` when the number is none. */

@@ -43,7 +43,9 @@ function findTypeError(error: unknown): Finding {
   if (message !== "fetch failed") return weak("TypeError", programError);
   const behind = read(error, "cause");
   // A code that no table names is at least something that happened outside of this program.
-  return readText(behind, "code") === undefined ? weak("FETCH_FAILED", badRequest) : weak("FETCH_FAILED", opaqueFetch);
+  return readText(behind, "code") === undefined
+    ? weak("FETCH_FAILED", badRequest)
+    : weak("FETCH_FAILED", opaqueFetch);
 }
 
 /** A DOM exception may be named like a programming error; its legacy code tells it apart in every realm. */

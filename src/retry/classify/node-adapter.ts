@@ -32,8 +32,10 @@ export function findNodeCode(error: unknown): Finding | undefined {
     const entry = tls === undefined ? undefined : tlsEntry(tls);
     if (tls !== undefined && entry !== undefined) return strong(tls, entry);
   }
-  if (code === "ERR_HTTP2_STREAM_ERROR" && text.includes("REFUSED_STREAM")) return strong(code, refusedStream);
-  const entry = pathEntry(code, error) ?? tlsEntry(code) ?? lookUp(networkCodes, code) ?? lookUp(localCodes, code);
+  if (code === "ERR_HTTP2_STREAM_ERROR" && text.includes("REFUSED_STREAM"))
+    return strong(code, refusedStream);
+  const entry =
+    pathEntry(code, error) ?? tlsEntry(code) ?? lookUp(networkCodes, code) ?? lookUp(localCodes, code);
   const found = entry ?? FAMILIES.find(([prefix]) => code.startsWith(prefix))?.[1];
   return found === undefined ? undefined : strong(code, found);
 }

@@ -94,7 +94,9 @@ function withHints(finding: Finding | undefined, findings: readonly Finding[]): 
   if (finding === undefined || finding.verdict === "permanent") return finding;
   const retryAfterMs = findings.find((each) => each.retryAfterMs !== undefined)?.retryAfterMs;
   const pushbackMs = findings.find((each) => each.pushbackMs !== undefined)?.pushbackMs;
-  return retryAfterMs === undefined && pushbackMs === undefined ? finding : { ...finding, retryAfterMs, pushbackMs };
+  return retryAfterMs === undefined && pushbackMs === undefined
+    ? finding
+    : { ...finding, retryAfterMs, pushbackMs };
 }
 
 /** Several addresses of one name: it is enough that one of them may come to work. */
