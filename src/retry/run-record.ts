@@ -122,7 +122,7 @@ export class RunRecord {
       explanation: classification.explanation,
       message: messageOf(error),
       waitMs: decision.next === "wait" ? decision.waitMs : null,
-      hintMs: decision.hintMs,
+      hintMs: classification.pushbackMs ?? classification.retryAfterMs ?? null,
       hintClamped: decision.hintClamped,
       error,
     });

@@ -1,4 +1,5 @@
 import { parsePushback, parseRetryAfter } from "../hints.js";
+import { lookUp } from "./entry.js";
 import { strong, type Finding, type Hints } from "./finding.js";
 import {
   credentialsPlugin,
@@ -10,6 +11,7 @@ import {
   type GrpcStatusName,
 } from "./grpc-statuses.js";
 import { read, readHeader, readInteger, readText } from "./inspect.js";
+import { connectCodes, localCodes } from "./local-codes.js";
 import { tlsEntry } from "./tls-codes.js";
 import { tlsCodeIn } from "./tls-phrases.js";
 
@@ -35,17 +37,38 @@ export function findGrpcStatus(error: unknown, now: number | undefined): Finding
 /** A look at what hides behind a status before the table is asked. */
 function inside({ name, details }: Status, hints: Hints): Finding {
   if (name === "UNAVAILABLE") {
-    const tls = tlsCodeIn(details);
-    const entry = tls === undefined ? undefined : tlsEntry(tls);
-    if (tls !== undefined && entry !== undefined) return strong(tls, entry);
-    if (/failed to parse (?:dns )?address|could not parse target/i.test(details))
-      return strong(name, unreadableTarget);
+    const hidden = insideUnavailable(details);
+    if (hidden !== undefined) return hidden;
   }
   if (name === "UNKNOWN" && /getting metadata from plugin failed/i.test(details))
     return strong(name, credentialsPlugin);
   const hinted = hints.pushbackMs !== undefined || hints.retryAfterMs !== undefined;
   if (name === "RESOURCE_EXHAUSTED" && hinted) return strong(name, exhaustedWithHint, hints);
   return strong(name, grpcStatuses[name], hints);
+}
+
+/** Node's and c-ares' codes, as they stand in the text of the last connection error. */
+const CODE = /\b(?:E[A-Z0-9]{3,}|ERR_[A-Z0-9_]+)\b/g;
+
+/** The client reports every failure to connect as UNAVAILABLE, with the real one in words. */
+function insideUnavailable(details: string): Finding | undefined {
+  const tls = tlsCodeIn(details);
+  const tlsRow = tls === undefined ? undefined : tlsEntry(tls);
+  if (tls !== undefined && tlsRow !== undefined) return strong(tls, tlsRow);
+  if (isUnreadableTarget(details)) return strong("UNAVAILABLE", unreadableTarget);
+  for (const code of details.match(CODE) ?? []) {
+    const row = lookUp(localCodes, code) ?? (code === "ENOENT" ? undefined : lookUp(connectCodes, code));
+    if (row !== undefined) return strong(code, row);
+  }
+  return undefined;
+}
+
+/** An address with a scheme of another protocol, or with two ports, is looked up like a name and never found. */
+function isUnreadableTarget(details: string): boolean {
+  if (/failed to parse \w+ address|could not parse target/i.test(details)) return true;
+  const target = /name resolution failed for target (?:dns:(?:\/\/\/)?)?(?<name>\S*)/i.exec(details)
+    ?.groups?.["name"];
+  return target !== undefined && (target.includes("/") || target.split(":").length > 2);
 }
 
 /**
