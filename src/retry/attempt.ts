@@ -17,31 +17,20 @@ export interface AttemptContext {
   readonly remainingMs: number;
 }
 
-/** Who made an attempt, and hears how it went. */
-export interface AttemptOwner {
-  remainingMs(): number;
-  /** Takes what an attempt gave after it was given up. */
-  takeLate(value: unknown): void;
-}
-
-/** How one attempt ended, for whoever waits for it. */
-export interface AttemptEnd {
-  gave(value: unknown): void;
-  threw(error: unknown): void;
-}
-
-/** One call of the operation, which ends once: by its result, by its error, or by being given up. */
+/** One call of the operation: its context, and the promise that waits for its end. */
 export class Attempt implements AttemptContext {
   readonly attempt: number;
-  readonly #owner: AttemptOwner;
-  #end: AttemptEnd | undefined;
+  readonly #remainingMs: { remainingMs(): number };
   #controller: AbortController | undefined;
   /** Boxed, because a reason may be anything. */
   #givenUp: { readonly reason: unknown } | undefined;
+  /** Settle the promise of the attempt. Absent until somebody waits for it. */
+  resolve: ((value: unknown) => void) | undefined;
+  reject: ((reason: unknown) => void) | undefined;
 
-  constructor(owner: AttemptOwner, attempt: number) {
-    this.#owner = owner;
+  constructor(attempt: number, bound: { remainingMs(): number }) {
     this.attempt = attempt;
+    this.#remainingMs = bound;
   }
 
   get signal(): AbortSignal {
@@ -53,39 +42,13 @@ export class Attempt implements AttemptContext {
   }
 
   get remainingMs(): number {
-    return this.#owner.remainingMs();
+    return this.#remainingMs.remainingMs();
   }
 
-  begin(work: (context: AttemptContext) => unknown, end: AttemptEnd): void {
-    this.#end = end;
-    try {
-      const result = work(this);
-      // A result that is no promise still arrives a microtask later: one order of events for every operation.
-      Promise.resolve(result).then(this.#gave, this.#threw);
-    } catch (error) {
-      this.#threw(error);
-    }
-  }
-
-  /** Ends the attempt from outside. Nothing that the operation does later counts, but its value is not lost. */
   giveUp(reason: unknown): void {
-    this.#end = undefined;
     this.#givenUp = { reason };
     this.#controller?.abort(reason);
   }
-
-  readonly #gave = (value: unknown): void => {
-    const end = this.#end;
-    this.#end = undefined;
-    if (end === undefined) this.#owner.takeLate(value);
-    else end.gave(value);
-  };
-
-  readonly #threw = (error: unknown): void => {
-    const end = this.#end;
-    this.#end = undefined;
-    end?.threw(error);
-  };
 }
 
 /** Calls what is not ours to trust: neither a throw nor a rejection leaves here. */

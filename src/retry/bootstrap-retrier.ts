@@ -39,7 +39,7 @@ export class BootstrapRetrier {
   readonly #options: ResolvedOptions;
   #record: RunRecord;
   #run: Run<unknown> | undefined;
-  readonly #events: RunEvents;
+  #events: RunEvents | undefined;
 
   /**
    * @throws {@link SlipwayError} `INVALID_OPTION` naming the field; `INVALID_STATE` for a snapshot that contradicts
@@ -48,7 +48,6 @@ export class BootstrapRetrier {
   constructor(options: BootstrapRetrierOptions = {}) {
     this.#options = resolveOptions(options);
     this.#record = new RunRecord(this.#options, this.#options.restore);
-    this.#events = new RunEvents(this.#options.onHookError);
   }
 
   /**
@@ -65,7 +64,8 @@ export class BootstrapRetrier {
         new SlipwayError("INVALID_STATE", refused, { field: "state", value: this.#record.state }),
       );
     if (this.#run !== undefined) this.#record = new RunRecord(this.#options, undefined);
-    const run = new Run<T>(this.#record, this.#events, operation);
+    this.#record.events = this.#events;
+    const run = new Run<T>(this.#record, operation);
     this.#run = run;
     return run.start();
   }
@@ -113,19 +113,19 @@ export class BootstrapRetrier {
 
   /** Listens. What a listener throws goes to `onHookError` and hurts nobody. */
   on<Name extends keyof RetrierEvents>(name: Name, listener: (value: RetrierEvents[Name]) => void): this {
-    this.#events.on(name, listener);
+    this.#listeners().on(name, listener);
     return this;
   }
 
   /** Listens for the next one only. */
   once<Name extends keyof RetrierEvents>(name: Name, listener: (value: RetrierEvents[Name]) => void): this {
-    this.#events.once(name, listener);
+    this.#listeners().once(name, listener);
     return this;
   }
 
   /** Stops listening. */
   off<Name extends keyof RetrierEvents>(name: Name, listener: (value: RetrierEvents[Name]) => void): this {
-    this.#events.off(name, listener);
+    this.#events?.off(name, listener);
     return this;
   }
 
@@ -148,6 +148,12 @@ export class BootstrapRetrier {
       restore: undefined,
       ...changes,
     });
+  }
+
+  #listeners(): RunEvents {
+    this.#events ??= new RunEvents(this.#options.onHookError);
+    this.#record.events = this.#events;
+    return this.#events;
   }
 
   #refusal(): string | null {

@@ -1,72 +1,69 @@
-import { AbortError } from "p-retry";
+import { execute } from "abort-controller-x";
 import { unwatchAbort, watchAbort, type AbortWatcher } from "./abort-hub.js";
+import { rejectedWith } from "./rejection.js";
 
 /** Who ended a run from outside. */
 export type InterruptedBy = "caller" | "deadline";
 
 /**
- * What the loop rejects with once a run is over. The real reason is kept by the run: it may be anything, and the
- * loop would wrap or judge it.
+ * Something that the caller's signal, or the deadline's, may end from outside. To `execute` it is as much of a signal
+ * as that looks at, without the price of one, and with one slot because a run does one thing at a time.
  */
-export const STOP: AbortError = new AbortError("The run is over");
-
-/** What the loop rejects with when another attempt follows. */
-export const FAILED = new Error("The attempt failed");
-
-/**
- * Ends one run when the caller's signal or the deadline's aborts: as much of an `AbortSignal` as `execute` needs,
- * without the price of one, and with one slot because a run does one thing at a time.
- */
-export class Interruption implements AbortWatcher {
+export abstract class Interruption implements AbortWatcher {
   aborted = false;
-  readonly reason = STOP;
-  readonly #caller: AbortSignal | undefined;
-  readonly #deadline: AbortSignal | undefined;
-  readonly #tell: (by: InterruptedBy) => void;
+  #caller: AbortSignal | undefined;
   #listener: (() => void) | undefined;
 
-  /** @param tell - Called before the listener, once. */
-  constructor(
-    caller: AbortSignal | undefined,
-    deadline: AbortSignal | undefined,
-    tell: (by: InterruptedBy) => void,
-  ) {
+  /** Called once, before whatever is under way is ended. */
+  protected abstract interrupted(by: InterruptedBy): void;
+
+  /** What a wait that is interrupted rejects with. */
+  abstract get reason(): unknown;
+
+  protected watch(caller: AbortSignal | undefined, deadline: AbortSignal | undefined): void {
     this.#caller = caller;
-    this.#deadline = deadline;
-    this.#tell = tell;
     if (caller !== undefined) watchAbort(caller, this);
     if (deadline !== undefined) watchAbort(deadline, this);
   }
 
-  signalAborted(signal: AbortSignal): void {
-    this.fire(signal === this.#caller ? "caller" : "deadline");
+  /** An abort that comes later tells nobody. */
+  protected unwatch(caller: AbortSignal | undefined, deadline: AbortSignal | undefined): void {
+    if (caller !== undefined) unwatchAbort(caller, this);
+    if (deadline !== undefined) unwatchAbort(deadline, this);
   }
 
-  fire(by: InterruptedBy): void {
+  protected interrupt(by: InterruptedBy): void {
     if (this.aborted) return;
     this.aborted = true;
-    this.#tell(by);
+    this.interrupted(by);
     this.#listener?.();
   }
 
-  /** Lets go of the signals. An abort that comes later tells nobody. */
-  close(): void {
-    if (this.#caller !== undefined) unwatchAbort(this.#caller, this);
-    if (this.#deadline !== undefined) unwatchAbort(this.#deadline, this);
+  /** A promise that `begin` settles, or the interruption with what `onAbort` rejects with, whichever is first. */
+  protected abortable<V>(
+    begin: (resolve: (value: V) => void, reject: (reason: unknown) => void) => void,
+    onAbort: (reason: unknown) => Promise<never>,
+  ): Promise<V> {
+    return execute(this as unknown as AbortSignal, (resolve, reject) => {
+      begin(resolve, reject);
+      return onAbort as (reason: unknown) => Promise<void>;
+    });
+  }
+
+  signalAborted(signal: AbortSignal): void {
+    this.interrupt(signal === this.#caller ? "caller" : "deadline");
   }
 
   addEventListener(_type: "abort", listener: () => void): void {
     this.#listener = listener;
-    // The operation itself may have aborted the signal, before there was anybody to tell.
+    // Whoever began may have aborted the signal itself, before there was anybody to tell.
     if (this.aborted) queueMicrotask(listener);
   }
 
   removeEventListener(): void {
     this.#listener = undefined;
   }
-
-  /** For `execute`, which looks at nothing else of a signal. */
-  asSignal(): AbortSignal {
-    return this as unknown as AbortSignal;
-  }
 }
+
+/** Passes the reason on by identity; `execute` alone would put an error of its own in the place of `null`. */
+export const withReason: (reason: unknown) => Promise<never> = rejectedWith;

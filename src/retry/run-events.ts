@@ -1,6 +1,6 @@
 import type { AttemptFailure } from "./attempt-failure.js";
 import { Notifier } from "./notifier.js";
-import type { RunRecord } from "./run-record.js";
+import type { RunListener, RunRecord } from "./run-record.js";
 import { statusOf, type RetryStatus } from "./status.js";
 
 /**
@@ -22,7 +22,7 @@ export interface RetrierEvents {
 }
 
 /** What happens in a run, as events. */
-export class RunEvents extends Notifier<RetrierEvents> {
+export class RunEvents extends Notifier<RetrierEvents> implements RunListener {
   attemptStarted(record: RunRecord): void {
     const { progress, attemptStartedAt } = record;
     this.emit("attempt", () => ({ attempt: progress.attempts, at: attemptStartedAt ?? 0 }));

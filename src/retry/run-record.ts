@@ -6,9 +6,19 @@ import { afterFailure, delayOf, NO_PROGRESS, type RetryDecision, type RetryProgr
 import type { RetrySnapshot, RetryState } from "./snapshot.js";
 import type { Classification } from "./verdict.js";
 
+/** Told of everything that happens in a run, as it happens. */
+export interface RunListener {
+  attemptStarted(record: RunRecord): void;
+  attemptFailed(record: RunRecord): void;
+  waiting(record: RunRecord): void;
+  settled(record: RunRecord): void;
+}
+
 /** Everything that is known of one run: what `status()`, `snapshot()` and the run itself read. */
 export class RunRecord {
   readonly options: ResolvedOptions;
+  /** Absent until somebody listens. */
+  events: RunListener | undefined;
   state: RetryState = "idle";
   progress: RetryProgress = NO_PROGRESS;
   history: AttemptFailure[] = [];
@@ -174,7 +184,9 @@ export class RunRecord {
   }
 
   #remember(failure: AttemptFailure): void {
-    this.omitted += remember(this.history, failure, this.options.historyLimit);
+    // The first one as a literal: pushing to an empty list makes room for many.
+    if (this.history.length === 0) this.history = [failure];
+    else this.omitted += remember(this.history, failure, this.options.historyLimit);
   }
 
   /**

@@ -1,44 +1,40 @@
-import { execute } from "abort-controller-x";
-import pRetry from "p-retry";
+import pRetry, { AbortError } from "p-retry";
 import type { Alarm } from "../clock/index.js";
-import { Attempt, callHook, type AttemptContext, type AttemptOwner } from "./attempt.js";
-import { deadlineEnd, exhaustedEnd, permanentEnd, rejectedWith } from "./endings.js";
-import { FAILED, Interruption, STOP, type InterruptedBy } from "./interruption.js";
+import { Attempt, callHook, type AttemptContext } from "./attempt.js";
+import { deadlineEnd, exhaustedEnd, permanentEnd } from "./endings.js";
+import { Interruption, withReason, type InterruptedBy } from "./interruption.js";
 import { judge } from "./judge.js";
 import type { RetryDecision } from "./progress.js";
-import type { RunEvents } from "./run-events.js";
+import { rejectedWith } from "./rejection.js";
 import type { RunRecord } from "./run-record.js";
+
+/** All that the loop hears of a failure that it has to go on after: what was thrown is none of its business. */
+const FAILED = new Error("The attempt failed");
+const failed = (): Promise<never> => Promise.reject(FAILED);
+const always = (): boolean => true;
 
 /**
  * One run: attempts, waits, and what ends them.
  *
- * p-retry turns the loop, and nothing else: the waiting is done in its hook on Slipway's clock, every decision is
- * made before it hears of a failure, and what it is thrown says only "again" or "stop".
+ * p-retry turns the loop, and nothing else: the waiting is done in its hook on Slipway's clock, and every decision is
+ * made before it hears of a failure.
  */
-export class Run<T> implements AttemptOwner {
+export class Run<T> extends Interruption {
   readonly #record: RunRecord;
-  readonly #events: RunEvents;
   readonly #operation: (context: AttemptContext) => T | PromiseLike<T>;
-  #interruption: Interruption | undefined;
   #alarm: Alarm | undefined;
   #current: Attempt | undefined;
   /** Boxed, because a caller's reason may be anything. */
   #ending: { readonly reason: unknown } | undefined;
   /** Ends the wait that is under way. */
-  #wake: (() => void) | undefined;
-  /** Ends the attempt that is under way for taking too long. */
-  #timeOut: (() => void) | undefined;
+  #wake: ((value: undefined) => void) | undefined;
   /** The authentication failure that a refresh has to answer before the next wait. Boxed likewise. */
   #refreshFor: { readonly error: unknown } | undefined;
   #retryNowAsked = false;
 
-  constructor(
-    record: RunRecord,
-    events: RunEvents,
-    operation: (context: AttemptContext) => T | PromiseLike<T>,
-  ) {
+  constructor(record: RunRecord, operation: (context: AttemptContext) => T | PromiseLike<T>) {
+    super();
     this.#record = record;
-    this.#events = events;
     this.#operation = operation;
   }
 
@@ -46,13 +42,15 @@ export class Run<T> implements AttemptOwner {
     const record = this.#record;
     const { signal, deadline } = record.options;
     const now = record.begin();
-    if (signal?.aborted === true) this.#interrupted("caller");
-    else if (this.#isOverdue()) this.#interrupted("deadline");
+    if (signal?.aborted === true) this.interrupt("caller");
+    else if (this.#isOverdue()) this.interrupt("deadline");
     else if (record.isExhausted()) this.#end("failed", exhaustedEnd(record));
-    if (this.#ending !== undefined) return this.#rejected();
-    this.#interruption = new Interruption(signal, deadline?.signal, this.#interrupted);
-    if (!record.isDue(now)) return this.#resume();
-    return this.#attempt().catch(this.#loop);
+    else {
+      this.watch(signal, deadline?.signal);
+      if (!record.isDue(now)) this.#resume();
+      else return this.#attempt()?.catch(() => this.#loop()) ?? this.#loop();
+    }
+    return this.#loop();
   }
 
   retryNow(): boolean {
@@ -65,7 +63,7 @@ export class Run<T> implements AttemptOwner {
     if (!record.retryNow()) return false;
     const now = record.now();
     // A wait that began in this very instant ends on a timer, so that a macrotask lies between two attempts.
-    if (record.isDue(now) && now > record.waitingSince) this.#wake?.();
+    if (record.isDue(now) && now > record.waitingSince) this.#endWait();
     else if (this.#wake !== undefined) this.#setAlarm(record.nextAttemptAt ?? now);
     return true;
   }
@@ -74,101 +72,128 @@ export class Run<T> implements AttemptOwner {
     return this.#record.remainingMs();
   }
 
-  takeLate(value: unknown): void {
-    const { onLateResult, onHookError } = this.#record.options;
-    callHook(onLateResult, value, onHookError);
+  get reason(): unknown {
+    return this.#ending?.reason;
   }
 
   /** Waits out what another process began to wait. */
-  #resume(): Promise<T> {
+  #resume(): void {
     const record = this.#record;
     record.wait();
     const waitMs = record.waitLeftMs();
     if (waitMs >= this.remainingMs()) this.#end("failed", deadlineEnd(record, { waitMs }));
-    else this.#events.waiting(record);
-    return this.#loop();
+    else record.events?.waiting(record);
   }
 
   /** From the first failure on. The loop's own first turn stands for the attempt that was made without it. */
-  readonly #loop = (): Promise<T> => {
-    if (this.#ending !== undefined) return this.#rejected();
+  #loop(): Promise<T> {
+    if (this.#ending !== undefined) return rejectedWith(this.#ending.reason);
     let isFirstTurn = true;
     const turn = (): Promise<T> => {
-      if (!isFirstTurn) return this.#attempt();
+      if (!isFirstTurn) return this.#attempt() ?? Promise.reject(this.#forLoop());
       isFirstTurn = false;
-      return Promise.reject(FAILED);
+      return failed();
     };
-    const options = { retries: Number.POSITIVE_INFINITY, minTimeout: 0, onFailedAttempt: this.#pause };
-    return pRetry(turn, options).catch((error: unknown) => {
-      throw this.#ending === undefined ? error : this.#ending.reason;
+    return pRetry(turn, {
+      retries: Number.POSITIVE_INFINITY,
+      minTimeout: 0,
+      onFailedAttempt: () => this.#pause(),
+      shouldRetry: always,
+      shouldConsumeRetry: always,
     });
-  };
+  }
 
-  readonly #pause = (): Promise<void> => (this.#refreshFor === undefined ? this.#wait() : this.#refresh());
+  /** What is permanent ends the loop before its hook; what a caller gave as a reason leaves by the hook, unwrapped. */
+  #forLoop(): Error {
+    const reason = this.#ending?.reason;
+    return this.#record.state === "failed" && reason instanceof Error ? new AbortError(reason) : FAILED;
+  }
+
+  #pause(): Promise<void> {
+    if (this.#ending !== undefined) return rejectedWith(this.#ending.reason);
+    return this.#refreshFor === undefined ? this.#wait() : this.#refresh(this.#refreshFor.error);
+  }
 
   #wait(): Promise<void> {
-    return this.#abortable<undefined>((resolve) => {
-      this.#wake = () => {
-        this.#wake = undefined;
-        resolve(undefined);
-      };
+    return this.abortable<undefined>((resolve) => {
+      this.#wake = resolve;
       this.#setAlarm(this.#record.nextAttemptAt ?? this.#record.now());
-    });
+    }, withReason);
   }
 
-  #attempt(): Promise<T> {
-    if (this.#isOverdue()) this.#interruption?.fire("deadline");
-    if (this.#ending !== undefined) return Promise.reject(STOP);
-    this.#record.startAttempt();
-    this.#events.attemptStarted(this.#record);
-    return this.#bounded<T>(this.#operation, this.#succeed);
+  #endWait(): void {
+    const wake = this.#wake;
+    this.#wake = undefined;
+    wake?.(undefined);
   }
 
-  #refresh(): Promise<void> {
-    const error = this.#refreshFor?.error;
+  /** `undefined` when it failed, or the run ended, before there was anything to wait for. */
+  #attempt(): Promise<T> | undefined {
+    const record = this.#record;
+    if (this.#isOverdue()) this.interrupt("deadline");
+    if (this.#ending !== undefined) return undefined;
+    record.startAttempt();
+    record.events?.attemptStarted(record);
+    return this.#isOpen() ? this.#call<T>(this.#operation) : undefined;
+  }
+
+  /** Runs the embedder's `refresh` as an attempt of its own kind: bounded, abortable, and never repeated. */
+  async #refresh(error: unknown): Promise<void> {
     this.#refreshFor = undefined;
     const { refresh } = this.#record.options;
-    const renew = ({ signal }: AttemptContext): unknown => refresh?.({ signal, error });
-    return this.#bounded<unknown>(renew, () => this.#record.wait()).then(() => this.#wait());
+    await this.#call<unknown>(({ signal }) => refresh?.({ signal, error }))?.catch(always);
+    if (this.#ending !== undefined) throw this.#ending.reason;
+    await this.#wait();
   }
 
-  /** One call, raced against the time limit of an attempt and against the end of the run. */
-  #bounded<V>(work: (context: AttemptContext) => unknown, succeed: () => void): Promise<V> {
-    return this.#abortable<V>((resolve, reject) => {
-      const attempt = new Attempt(this, this.#record.progress.attempts);
-      const over = (): void => {
-        this.#current = undefined;
-        this.#timeOut = undefined;
-      };
-      const failed = (error: unknown, timedOut: boolean): void => {
-        over();
-        if (this.#isOpen()) this.#fail(error, timedOut);
-        reject(this.#isOpen() ? FAILED : STOP);
-      };
-      this.#current = attempt;
-      this.#timeOut = () => {
-        const error = new DOMException("The attempt took longer than one attempt may", "TimeoutError");
-        attempt.giveUp(error);
-        failed(error, true);
-      };
-      attempt.begin(work, {
-        gave: (value) => {
-          over();
-          succeed();
-          resolve(value as V);
-        },
-        threw: (error) => failed(error, false),
-      });
-      if (this.#current === attempt) this.#armAttempt();
-    });
+  #call<V>(work: (context: AttemptContext) => unknown): Promise<V> | undefined {
+    const attempt = new Attempt(this.#record.progress.attempts, this);
+    this.#current = attempt;
+    let result: unknown;
+    try {
+      result = work(attempt);
+      if (typeof result !== "object" && typeof result !== "function") return this.#now(attempt, result as V);
+      Promise.resolve(result).then(
+        (value) => this.#gave(attempt, value),
+        (error: unknown) => this.#threw(attempt, error),
+      );
+    } catch (error) {
+      this.#threw(attempt, error);
+      return undefined;
+    }
+    if (this.#current !== attempt) return undefined;
+    this.#armAttempt();
+    return this.abortable<V>((resolve, reject) => {
+      attempt.resolve = resolve as (value: unknown) => void;
+      attempt.reject = reject;
+    }, failed);
   }
 
-  #abortable<V>(begin: (resolve: (value: V) => void, reject: (reason: unknown) => void) => void): Promise<V> {
-    if (this.#interruption === undefined || this.#ending !== undefined) return Promise.reject(STOP);
-    return execute(this.#interruption.asSignal(), (resolve, reject) => {
-      begin(resolve, reject);
-      return cleanedUp;
-    });
+  /** A plain value is there already: neither a timer nor a race is needed for it. */
+  #now<V>(attempt: Attempt, value: V): Promise<V> | undefined {
+    const isLate = this.#current !== attempt;
+    this.#gave(attempt, value);
+    return isLate ? undefined : Promise.resolve(value);
+  }
+
+  #gave(attempt: Attempt, value: unknown): void {
+    const { onLateResult, onHookError } = this.#record.options;
+    if (this.#current !== attempt) {
+      callHook(onLateResult, value, onHookError);
+      return;
+    }
+    this.#current = undefined;
+    if (this.#record.refreshing) this.#beginWait();
+    else this.#succeed();
+    attempt.resolve?.(value);
+  }
+
+  #threw(attempt: Attempt, error: unknown, timedOut = false): void {
+    if (this.#current !== attempt) return;
+    this.#current = undefined;
+    if (timedOut) attempt.giveUp(error);
+    if (this.#isOpen()) this.#fail(error, timedOut);
+    attempt.reject?.(this.#forLoop());
   }
 
   #armAttempt(): void {
@@ -178,20 +203,22 @@ export class Run<T> implements AttemptOwner {
   }
 
   #setAlarm(at: number): void {
-    if (this.#alarm === undefined) this.#alarm = this.#record.options.timers.schedule(at, this.#ring);
+    if (this.#alarm === undefined) this.#alarm = this.#record.options.timers.schedule(at, () => this.#ring());
     else this.#alarm.set(at);
   }
 
-  readonly #ring = (): void => {
-    if (this.#wake !== undefined) {
-      this.#wake();
-      return;
-    }
-    if (this.#timeOut === undefined) return;
-    if (this.remainingMs() <= 0) this.#interruption?.fire("deadline");
-    else if (this.#record.now() >= this.#record.attemptEndsAt()) this.#timeOut();
-    else this.#armAttempt();
-  };
+  #ring(): void {
+    const attempt = this.#current;
+    if (attempt === undefined) this.#endWait();
+    else if (this.remainingMs() <= 0) this.interrupt("deadline");
+    else if (this.#record.now() < this.#record.attemptEndsAt()) this.#armAttempt();
+    else
+      this.#threw(
+        attempt,
+        new DOMException("The attempt took longer than one attempt may", "TimeoutError"),
+        true,
+      );
+  }
 
   #fail(error: unknown, timedOut: boolean): void {
     const record = this.#record;
@@ -204,7 +231,7 @@ export class Run<T> implements AttemptOwner {
       const now = record.now();
       const classification = judge(error, { signal: options.signal, timedOut, now }, options);
       const decision = record.fail(error, classification, now);
-      this.#events.attemptFailed(record);
+      record.events?.attemptFailed(record);
       // A listener may have aborted the run.
       if (this.#isOpen()) this.#follow(decision, error);
     } catch (mistake) {
@@ -219,13 +246,18 @@ export class Run<T> implements AttemptOwner {
       this.#refreshFor = { error };
       record.startRefresh();
     } else if (decision.next === "wait") {
-      record.wait();
-      if (this.#retryNowAsked) record.retryNow();
-      this.#retryNowAsked = false;
-      this.#events.waiting(record);
+      this.#beginWait();
     } else {
       this.#stop(decision, error);
     }
+  }
+
+  #beginWait(): void {
+    const record = this.#record;
+    record.wait();
+    if (this.#retryNowAsked) record.retryNow();
+    this.#retryNowAsked = false;
+    record.events?.waiting(record);
   }
 
   #stop(decision: RetryDecision, error: unknown): void {
@@ -237,21 +269,20 @@ export class Run<T> implements AttemptOwner {
     else this.#end("cancelled", signal?.aborted === true ? signal.reason : error);
   }
 
-  readonly #interrupted = (by: InterruptedBy): void => {
+  protected override interrupted(by: InterruptedBy): void {
     const { signal, deadline } = this.#record.options;
     const attempt = this.#current;
     this.#current = undefined;
-    this.#timeOut = undefined;
     if (attempt !== undefined) this.#record.cutOff(by);
     const ending: unknown = by === "caller" ? signal?.reason : deadlineEnd(this.#record);
     this.#end(by === "caller" ? "cancelled" : "failed", ending);
     attempt?.giveUp(by === "deadline" && deadline?.signal.aborted === true ? deadline.signal.reason : ending);
-  };
+  }
 
-  readonly #succeed = (): void => {
+  #succeed(): void {
     this.#ending = { reason: undefined };
     this.#settle("succeeded", undefined);
-  };
+  }
 
   #end(state: "failed" | "cancelled", reason: unknown): void {
     if (this.#ending !== undefined) return;
@@ -260,11 +291,12 @@ export class Run<T> implements AttemptOwner {
   }
 
   #settle(state: "succeeded" | "failed" | "cancelled", reason: unknown): void {
+    const { signal, deadline } = this.#record.options;
     this.#alarm?.[Symbol.dispose]();
     this.#wake = undefined;
-    this.#interruption?.close();
+    this.unwatch(signal, deadline?.signal);
     this.#record.settle(state, reason);
-    this.#events.settled(this.#record);
+    this.#record.events?.settled(this.#record);
   }
 
   #isOverdue(): boolean {
@@ -274,13 +306,4 @@ export class Run<T> implements AttemptOwner {
   #isOpen(): boolean {
     return this.#ending === undefined;
   }
-
-  #rejected(): Promise<T> {
-    return rejectedWith(this.#ending?.reason);
-  }
-}
-
-/** `execute` has to have something to call on abort: by then the run has cleaned up itself. */
-function cleanedUp(): void {
-  // Nothing is left to do.
 }
