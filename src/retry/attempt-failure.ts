@@ -41,14 +41,6 @@ export function messageOf(error: unknown): string {
   return readText(thrown, "details") ?? readText(thrown, "name") ?? show(thrown);
 }
 
-/** The history with one more failure: the first and the latest are kept, the middle is dropped. */
-export function remember(history: AttemptFailure[], failure: AttemptFailure, limit: number): number {
-  history.push(failure);
-  if (history.length <= limit) return 0;
-  history.splice(1, 1);
-  return 1;
-}
-
 /** A failure as plain JSON. */
 export function storedFailure(failure: AttemptFailure): Omit<AttemptFailure, "error"> {
   return {

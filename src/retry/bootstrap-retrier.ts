@@ -1,7 +1,13 @@
 import type { Condition } from "../conditions/index.js";
 import { SlipwayError } from "../errors.js";
 import type { AttemptContext } from "./attempt.js";
-import { resolveOptions, type BootstrapRetrierOptions, type ResolvedOptions } from "./options.js";
+import {
+  resolveOptions,
+  withOptions,
+  type BootstrapRetrierOptions,
+  type ResolvedOptions,
+} from "./options.js";
+import { rejectedWith } from "./rejection.js";
 import { Run } from "./run.js";
 import { RunEvents, type RetrierEvents } from "./run-events.js";
 import { storedFailure } from "./attempt-failure.js";
@@ -36,7 +42,7 @@ export type BootstrapOperation<T> = (context: AttemptContext) => T | PromiseLike
  * @public
  */
 export class BootstrapRetrier {
-  readonly #options: ResolvedOptions;
+  #options: ResolvedOptions;
   #record: RunRecord;
   #run: Run<unknown> | undefined;
   #events: RunEvents | undefined;
@@ -58,13 +64,15 @@ export class BootstrapRetrier {
    * restored one was already over.
    */
   run<T>(operation: BootstrapOperation<T>): Promise<T> {
-    const refused = this.#refusal();
-    if (refused !== null)
-      return Promise.reject(
-        new SlipwayError("INVALID_STATE", refused, { field: "state", value: this.#record.state }),
-      );
-    if (this.#run !== undefined) this.#record = new RunRecord(this.#options, undefined);
-    this.#record.events = this.#events;
+    const { state } = this.#record;
+    if (this.#run !== undefined) {
+      if (state === "attempting" || state === "waiting")
+        return rejectedWith(
+          new SlipwayError("INVALID_STATE", "A run is under way: one at a time", { field: "state" }),
+        );
+      this.#record = new RunRecord(this.#options);
+      this.#record.events = this.#events;
+    }
     const run = new Run<T>(this.#record, operation);
     this.#run = run;
     return run.start();
@@ -139,30 +147,17 @@ export class BootstrapRetrier {
    *
    * @internal
    */
-  fork(changes: Pick<BootstrapRetrierOptions, "signal" | "deadline" | "maxAttempts"> = {}): BootstrapRetrier {
-    const { suspectAttempts, suspectForMs, maxAttempts, ...same } = this.#options;
-    return new BootstrapRetrier({
-      ...same,
-      suspect: { attempts: suspectAttempts, forMs: suspectForMs },
-      maxAttempts: Number.isFinite(maxAttempts) ? maxAttempts : undefined,
-      restore: undefined,
-      ...changes,
-    });
+  fork(changes: Partial<ResolvedOptions> = {}): BootstrapRetrier {
+    const retrier = new BootstrapRetrier();
+    retrier.#options = withOptions(this.#options, { restore: undefined, ...changes });
+    retrier.#record = new RunRecord(retrier.#options);
+    return retrier;
   }
 
   #listeners(): RunEvents {
     this.#events ??= new RunEvents(this.#options.onHookError);
     this.#record.events = this.#events;
     return this.#events;
-  }
-
-  #refusal(): string | null {
-    const { state } = this.#record;
-    if (this.#run === undefined)
-      return state === "succeeded" || state === "failed"
-        ? `The restored run has ${state}: a new one is a new retrier`
-        : null;
-    return state === "attempting" || state === "waiting" ? "A run is under way: one at a time" : null;
   }
 }
 
@@ -189,5 +184,6 @@ export function retryBootstrap<T>(
   operation: BootstrapOperation<T>,
   options: BootstrapRetrierOptions = {},
 ): Promise<T> {
-  return new BootstrapRetrier(options).run(operation);
+  const resolved = resolveOptions(options);
+  return new Run<T>(new RunRecord(resolved, resolved.restore), operation).start();
 }

@@ -1,6 +1,4 @@
-import { execute } from "abort-controller-x";
 import { unwatchAbort, watchAbort, type AbortWatcher } from "./abort-hub.js";
-import { rejectedWith } from "./rejection.js";
 
 /** Who ended a run from outside. */
 export type InterruptedBy = "caller" | "deadline";
@@ -39,15 +37,8 @@ export abstract class Interruption implements AbortWatcher {
     this.#listener?.();
   }
 
-  /** A promise that `begin` settles, or the interruption with what `onAbort` rejects with, whichever is first. */
-  protected abortable<V>(
-    begin: (resolve: (value: V) => void, reject: (reason: unknown) => void) => void,
-    onAbort: (reason: unknown) => Promise<never>,
-  ): Promise<V> {
-    return execute(this as unknown as AbortSignal, (resolve, reject) => {
-      begin(resolve, reject);
-      return onAbort as (reason: unknown) => Promise<void>;
-    });
+  protected asSignal(): AbortSignal {
+    return this as unknown as AbortSignal;
   }
 
   signalAborted(signal: AbortSignal): void {
@@ -64,6 +55,3 @@ export abstract class Interruption implements AbortWatcher {
     this.#listener = undefined;
   }
 }
-
-/** Passes the reason on by identity; `execute` alone would put an error of its own in the place of `null`. */
-export const withReason: (reason: unknown) => Promise<never> = rejectedWith;

@@ -1,7 +1,7 @@
 import { systemClock, type Clock, type TimerQueue } from "../clock/index.js";
-import { sharedTimers } from "../clock/shared-timers.js";
 import { invalid } from "../errors.js";
 import { exponentialBackoff, type Backoff } from "./backoff.js";
+import { read } from "./classify/inspect.js";
 import type { RetryPolicy } from "./progress.js";
 import { hostRandom, type Random } from "./random.js";
 import { decodeRetrySnapshot, type RetrySnapshot } from "./snapshot.js";
@@ -89,57 +89,93 @@ export interface ResolvedOptions extends RetryPolicy {
   readonly onHookError: ((error: unknown) => void) | undefined;
   readonly historyLimit: number;
   readonly clock: Clock;
-  readonly timers: TimerQueue;
+  /** Absent: the queue that everything on `clock` shares. */
+  readonly timers: TimerQueue | undefined;
   readonly restore: RetrySnapshot | undefined;
 }
 
-const DEFAULT_BACKOFF = exponentialBackoff();
+/** What holds where an option is absent: the prototype of every set of options, so that a set costs what it says. */
+const DEFAULTS: ResolvedOptions = {
+  backoff: exponentialBackoff(),
+  random: hostRandom,
+  maxAttempts: Number.POSITIVE_INFINITY,
+  hintCapMs: 300_000,
+  suspectAttempts: 3,
+  suspectForMs: 60_000,
+  attemptTimeoutMs: 10_000,
+  deadline: undefined,
+  signal: undefined,
+  classify: undefined,
+  retryNowSpacingMs: 1000,
+  refresh: undefined,
+  onLateResult: undefined,
+  onHookError: undefined,
+  historyLimit: 20,
+  clock: systemClock,
+  timers: undefined,
+  restore: undefined,
+};
+
+type Writable<T> = { -readonly [Name in keyof T]: T[Name] };
+
+/** Other options, where the ones named here differ. */
+export function withOptions(base: ResolvedOptions, changes: Partial<ResolvedOptions>): ResolvedOptions {
+  return Object.assign(Object.create(base) as ResolvedOptions, changes);
+}
 
 /** Checks and completes the options. @throws SlipwayError `INVALID_OPTION`, `INVALID_STATE` for `restore`. */
 export function resolveOptions(options: BootstrapRetrierOptions): ResolvedOptions {
-  const clock = options.clock ?? systemClock;
-  const { backoff = DEFAULT_BACKOFF, deadline, signal, restore } = options;
-  if (typeof backoff.delayMs !== "function") throw wrong("backoff", "a backoff", backoff);
-  if (deadline !== undefined && (typeof deadline.remainingMs !== "function" || !isSignal(deadline.signal)))
-    throw wrong("deadline", "an object with remainingMs() and signal", deadline);
-  if (signal !== undefined && !isSignal(signal)) throw wrong("signal", "an AbortSignal", signal);
-  requireFunctions(options);
-  return {
-    backoff,
-    random: options.random ?? hostRandom,
-    maxAttempts:
-      options.maxAttempts === undefined
-        ? Number.POSITIVE_INFINITY
-        : whole("maxAttempts", options.maxAttempts, 1),
-    hintCapMs: whole("hintCapMs", options.hintCapMs ?? 300_000, 0),
-    suspectAttempts: whole("suspect.attempts", options.suspect?.attempts ?? 3, 1),
-    suspectForMs: whole("suspect.forMs", options.suspect?.forMs ?? 60_000, 0),
-    attemptTimeoutMs: whole("attemptTimeoutMs", options.attemptTimeoutMs ?? 10_000, 1),
-    deadline,
-    signal,
-    classify: options.classify,
-    retryNowSpacingMs: whole("retryNowSpacingMs", options.retryNowSpacingMs ?? 1000, 1),
-    refresh: options.refresh,
-    onLateResult: options.onLateResult,
-    onHookError: options.onHookError,
-    historyLimit: whole("historyLimit", options.historyLimit ?? 20, 2),
-    clock,
-    timers: options.timers ?? sharedTimers(clock),
-    restore: restore === undefined ? undefined : decodeRetrySnapshot(restore),
-  };
+  const resolved = Object.create(DEFAULTS) as Writable<ResolvedOptions>;
+  const { backoff, deadline, signal, suspect, clock, timers, restore } = options;
+  if (backoff !== undefined) resolved.backoff = checked("backoff", backoff, isBackoff, "a backoff");
+  if (deadline !== undefined)
+    resolved.deadline = checked("deadline", deadline, isDeadline, "an object with remainingMs() and signal");
+  if (signal !== undefined) resolved.signal = checked("signal", signal, isSignal, "an AbortSignal");
+  for (const [field, least] of NUMBERS) {
+    const value = options[field];
+    if (value !== undefined) resolved[field] = whole(field, value, least);
+  }
+  if (suspect?.attempts !== undefined)
+    resolved.suspectAttempts = whole("suspect.attempts", suspect.attempts, 1);
+  if (suspect?.forMs !== undefined) resolved.suspectForMs = whole("suspect.forMs", suspect.forMs, 0);
+  for (const field of FUNCTIONS) {
+    const value: unknown = options[field];
+    if (value === undefined) continue;
+    if (typeof value !== "function") throw wrong(field, "a function", value);
+    (resolved as Record<string, unknown>)[field] = value;
+  }
+  if (clock !== undefined) resolved.clock = clock;
+  if (timers !== undefined) resolved.timers = timers;
+  if (restore !== undefined) resolved.restore = decodeRetrySnapshot(restore);
+  return resolved;
 }
+
+/** Options with the least value that each may have. */
+const NUMBERS = [
+  ["maxAttempts", 1],
+  ["attemptTimeoutMs", 1],
+  ["hintCapMs", 0],
+  ["retryNowSpacingMs", 1],
+  ["historyLimit", 2],
+] as const;
 
 const FUNCTIONS = ["classify", "refresh", "onLateResult", "onHookError", "random"] as const;
 
-function requireFunctions(options: BootstrapRetrierOptions): void {
-  for (const field of FUNCTIONS) {
-    const value: unknown = options[field];
-    if (value !== undefined && typeof value !== "function") throw wrong(field, "a function", value);
-  }
+function checked<T>(field: string, value: T, is: (value: unknown) => boolean, expected: string): T {
+  if (is(value)) return value;
+  throw wrong(field, expected, value);
 }
 
-function isSignal(value: unknown): value is AbortSignal {
-  return typeof value === "object" && value !== null && "aborted" in value && "addEventListener" in value;
+function isBackoff(value: unknown): boolean {
+  return typeof read(value, "delayMs") === "function";
+}
+
+function isDeadline(value: unknown): boolean {
+  return typeof read(value, "remainingMs") === "function" && isSignal(read(value, "signal"));
+}
+
+function isSignal(value: unknown): boolean {
+  return typeof read(value, "aborted") === "boolean" && typeof read(value, "addEventListener") === "function";
 }
 
 function whole(field: string, value: number, least: number): number {

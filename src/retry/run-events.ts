@@ -29,9 +29,8 @@ export class RunEvents extends Notifier<RetrierEvents> implements RunListener {
     this.#changed(record);
   }
 
-  attemptFailed({ history }: RunRecord): void {
-    const failure = history.at(-1);
-    if (failure !== undefined) this.emit("failure", () => failure);
+  attemptFailed({ last }: RunRecord): void {
+    if (last !== undefined) this.emit("failure", () => last);
   }
 
   waiting(record: RunRecord): void {

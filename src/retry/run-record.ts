@@ -1,4 +1,4 @@
-import { messageOf, remember, type AttemptFailure } from "./attempt-failure.js";
+import { messageOf, type AttemptFailure } from "./attempt-failure.js";
 import type { InterruptedBy } from "./interruption.js";
 import { unmarked } from "./marks.js";
 import type { ResolvedOptions } from "./options.js";
@@ -21,7 +21,9 @@ export class RunRecord {
   events: RunListener | undefined;
   state: RetryState = "idle";
   progress: RetryProgress = NO_PROGRESS;
-  history: AttemptFailure[] = [];
+  /** The first failure, and those after it as far as they are kept. */
+  first: AttemptFailure | undefined;
+  later: readonly AttemptFailure[] = NONE;
   omitted = 0;
   startedAt: number | null = null;
   attemptStartedAt: number | null = null;
@@ -30,12 +32,10 @@ export class RunRecord {
   retryNowAt: number | null = null;
   /** What the run ended with; `undefined` while it lasts and after success. */
   endedWith: unknown;
-  waitingSince = 0;
-  /** When the attempt, or the refresh, that is under way began. */
-  boundedSince: number | null = null;
-  refreshing = false;
+  /** When the refresh that is under way began. */
+  refreshingSince: number | null = null;
 
-  constructor(options: ResolvedOptions, restore: RetrySnapshot | undefined) {
+  constructor(options: ResolvedOptions, restore?: RetrySnapshot) {
     this.options = options;
     if (restore !== undefined) this.#restore(restore);
   }
@@ -66,33 +66,41 @@ export class RunRecord {
     return this.progress.attempts >= this.options.maxAttempts;
   }
 
-  startAttempt(): void {
-    const now = this.now();
+  startAttempt(now: number): void {
     this.state = "attempting";
     this.progress = { ...this.progress, attempts: this.progress.attempts + 1 };
     this.attemptStartedAt = now;
-    this.boundedSince = now;
     this.nextAttemptAt = null;
   }
 
-  startRefresh(): void {
-    this.refreshing = true;
-    this.boundedSince = this.now();
-    this.nextAttemptAt = this.boundedSince;
+  get refreshing(): boolean {
+    return this.refreshingSince !== null;
+  }
+
+  startRefresh(now: number): void {
+    this.refreshingSince = now;
+    this.nextAttemptAt = now;
   }
 
   /** From here on `nextAttemptAt` is waited for. */
   wait(): void {
-    this.refreshing = false;
+    this.refreshingSince = null;
     this.state = "waiting";
-    this.boundedSince = null;
-    this.waitingSince = this.now();
-    this.nextAttemptAt ??= this.waitingSince;
+    this.nextAttemptAt ??= this.now();
   }
 
   /** When the attempt, or the refresh, that is under way has taken its time. */
   attemptEndsAt(): number {
-    return (this.boundedSince ?? this.now()) + this.options.attemptTimeoutMs;
+    return (this.refreshingSince ?? this.attemptStartedAt ?? this.now()) + this.options.attemptTimeoutMs;
+  }
+
+  /** The first failure, and the latest. */
+  get history(): readonly AttemptFailure[] {
+    return this.first === undefined ? NONE : [this.first, ...this.later];
+  }
+
+  get last(): AttemptFailure | undefined {
+    return this.later.at(-1) ?? this.first;
   }
 
   /** Whether nothing is left to wait for. */
@@ -156,7 +164,7 @@ export class RunRecord {
     this.state = state;
     this.endedWith = endedWith;
     this.settledAt = this.now();
-    this.refreshing = false;
+    this.refreshingSince = null;
     // A cancelled run keeps its next instant: another process may go on with it.
     if (state !== "cancelled") this.nextAttemptAt = null;
   }
@@ -184,9 +192,17 @@ export class RunRecord {
   }
 
   #remember(failure: AttemptFailure): void {
-    // The first one as a literal: pushing to an empty list makes room for many.
-    if (this.history.length === 0) this.history = [failure];
-    else this.omitted += remember(this.history, failure, this.options.historyLimit);
+    if (this.first === undefined) {
+      this.first = failure;
+      return;
+    }
+    const later = [...this.later, failure];
+    if (later.length < this.options.historyLimit) {
+      this.later = later;
+    } else {
+      this.later = later.slice(1);
+      this.omitted += 1;
+    }
   }
 
   /**
@@ -209,7 +225,7 @@ export class RunRecord {
       suspectCount: stored.suspectCount,
       cancelledCount: stored.cancelledCount,
     };
-    this.history = stored.history.map((failure) => ({ ...failure, error: undefined }));
+    [this.first, ...this.later] = stored.history.map((failure) => ({ ...failure, error: undefined }));
     this.omitted = stored.omitted;
     this.startedAt = moved(stored.startedAt);
     this.attemptStartedAt = moved(stored.attemptStartedAt);
@@ -226,7 +242,7 @@ export class RunRecord {
     const waitMs = delayOf(this.options, failures, this.progress.previousMs);
     this.progress = { ...this.progress, failures, previousMs: waitMs };
     this.nextAttemptAt = startedAt + waitMs;
-    if (this.history.at(-1)?.attempt === this.progress.attempts) return;
+    if (this.last?.attempt === this.progress.attempts) return;
     this.#note("transient", "INTERRUPTED", "The process ended during the attempt", startedAt);
   }
 
@@ -238,6 +254,8 @@ export class RunRecord {
     this.nextAttemptAt = Math.min(this.nextAttemptAt, this.now() + longest);
   }
 }
+
+const NONE: readonly AttemptFailure[] = Object.freeze([]);
 
 /** For a backoff that tells no cap. */
 const LONGEST_STORED_WAIT_MS = 86_400_000;

@@ -1,11 +1,15 @@
+import { execute } from "abort-controller-x";
 import pRetry, { AbortError } from "p-retry";
 import type { Alarm } from "../clock/index.js";
+import { sharedTimers } from "../clock/shared-timers.js";
+import { SlipwayError } from "../errors.js";
 import { Attempt, callHook, type AttemptContext } from "./attempt.js";
 import { deadlineEnd, exhaustedEnd, permanentEnd } from "./endings.js";
-import { Interruption, withReason, type InterruptedBy } from "./interruption.js";
+import { Interruption, type InterruptedBy } from "./interruption.js";
 import { judge } from "./judge.js";
 import type { RetryDecision } from "./progress.js";
 import { rejectedWith } from "./rejection.js";
+import type { RetryState } from "./snapshot.js";
 import type { RunRecord } from "./run-record.js";
 
 /** All that the loop hears of a failure that it has to go on after: what was thrown is none of its business. */
@@ -31,6 +35,7 @@ export class Run<T> extends Interruption {
   /** The authentication failure that a refresh has to answer before the next wait. Boxed likewise. */
   #refreshFor: { readonly error: unknown } | undefined;
   #retryNowAsked = false;
+  #isLooping = false;
 
   constructor(record: RunRecord, operation: (context: AttemptContext) => T | PromiseLike<T>) {
     super();
@@ -42,13 +47,15 @@ export class Run<T> extends Interruption {
     const record = this.#record;
     const { signal, deadline } = record.options;
     const now = record.begin();
+    if (isOver(record.state)) return rejectedWith(restoredOver(record.state));
     if (signal?.aborted === true) this.interrupt("caller");
     else if (this.#isOverdue()) this.interrupt("deadline");
     else if (record.isExhausted()) this.#end("failed", exhaustedEnd(record));
     else {
       this.watch(signal, deadline?.signal);
       if (!record.isDue(now)) this.#resume();
-      else return this.#attempt()?.catch(() => this.#loop()) ?? this.#loop();
+      else if (this.#mayAttempt(now))
+        return this.#call<T>(this.#operation)?.catch(() => this.#loop()) ?? this.#loop();
     }
     return this.#loop();
   }
@@ -63,7 +70,7 @@ export class Run<T> extends Interruption {
     if (!record.retryNow()) return false;
     const now = record.now();
     // A wait that began in this very instant ends on a timer, so that a macrotask lies between two attempts.
-    if (record.isDue(now) && now > record.waitingSince) this.#endWait();
+    if (record.isDue(now) && now > (record.last?.endedAt ?? 0)) this.#endWait();
     else if (this.#wake !== undefined) this.#setAlarm(record.nextAttemptAt ?? now);
     return true;
   }
@@ -88,19 +95,28 @@ export class Run<T> extends Interruption {
   /** From the first failure on. The loop's own first turn stands for the attempt that was made without it. */
   #loop(): Promise<T> {
     if (this.#ending !== undefined) return rejectedWith(this.#ending.reason);
-    let isFirstTurn = true;
-    const turn = (): Promise<T> => {
-      if (!isFirstTurn) return this.#attempt() ?? Promise.reject(this.#forLoop());
-      isFirstTurn = false;
-      return failed();
-    };
-    return pRetry(turn, {
+    // Every option, though most of them at values that do nothing: p-retry would add the others to each run's copy, with
+    // functions made anew, and the host would keep a shape for every run, which is half a kilobyte.
+    return pRetry(() => this.#turn(), {
       retries: Number.POSITIVE_INFINITY,
       minTimeout: 0,
       onFailedAttempt: () => this.#pause(),
+      factor: 1,
+      maxTimeout: Number.POSITIVE_INFINITY,
+      maxRetryTime: Number.POSITIVE_INFINITY,
+      randomize: false,
       shouldRetry: always,
       shouldConsumeRetry: always,
     });
+  }
+
+  #turn(): Promise<T> {
+    if (!this.#isLooping) {
+      this.#isLooping = true;
+      return failed();
+    }
+    const attempt = this.#mayAttempt(this.#record.now()) ? this.#call<T>(this.#operation) : undefined;
+    return attempt ?? Promise.reject(this.#forLoop());
   }
 
   /** What is permanent ends the loop before its hook; what a caller gave as a reason leaves by the hook, unwrapped. */
@@ -115,10 +131,11 @@ export class Run<T> extends Interruption {
   }
 
   #wait(): Promise<void> {
-    return this.abortable<undefined>((resolve) => {
+    return execute<undefined>(this.asSignal(), (resolve) => {
       this.#wake = resolve;
       this.#setAlarm(this.#record.nextAttemptAt ?? this.#record.now());
-    }, withReason);
+      return rejectedWith;
+    });
   }
 
   #endWait(): void {
@@ -127,14 +144,14 @@ export class Run<T> extends Interruption {
     wake?.(undefined);
   }
 
-  /** `undefined` when it failed, or the run ended, before there was anything to wait for. */
-  #attempt(): Promise<T> | undefined {
+  /** Begins an attempt, unless the run is over by now. */
+  #mayAttempt(now: number): boolean {
     const record = this.#record;
     if (this.#isOverdue()) this.interrupt("deadline");
-    if (this.#ending !== undefined) return undefined;
-    record.startAttempt();
+    if (this.#ending !== undefined) return false;
+    record.startAttempt(now);
     record.events?.attemptStarted(record);
-    return this.#isOpen() ? this.#call<T>(this.#operation) : undefined;
+    return this.#isOpen();
   }
 
   /** Runs the embedder's `refresh` as an attempt of its own kind: bounded, abortable, and never repeated. */
@@ -146,6 +163,7 @@ export class Run<T> extends Interruption {
     await this.#wait();
   }
 
+  /** `undefined` when it failed, or the run ended, before there was anything to wait for. */
   #call<V>(work: (context: AttemptContext) => unknown): Promise<V> | undefined {
     const attempt = new Attempt(this.#record.progress.attempts, this);
     this.#current = attempt;
@@ -163,10 +181,11 @@ export class Run<T> extends Interruption {
     }
     if (this.#current !== attempt) return undefined;
     this.#armAttempt();
-    return this.abortable<V>((resolve, reject) => {
+    return execute<V>(this.asSignal(), (resolve, reject) => {
       attempt.resolve = resolve as (value: unknown) => void;
       attempt.reject = reject;
-    }, failed);
+      return failed;
+    });
   }
 
   /** A plain value is there already: neither a timer nor a race is needed for it. */
@@ -203,8 +222,12 @@ export class Run<T> extends Interruption {
   }
 
   #setAlarm(at: number): void {
-    if (this.#alarm === undefined) this.#alarm = this.#record.options.timers.schedule(at, () => this.#ring());
-    else this.#alarm.set(at);
+    if (this.#alarm !== undefined) {
+      this.#alarm.set(at);
+      return;
+    }
+    const { timers, clock } = this.#record.options;
+    this.#alarm = (timers ?? sharedTimers(clock)).schedule(at, () => this.#ring());
   }
 
   #ring(): void {
@@ -244,7 +267,7 @@ export class Run<T> extends Interruption {
     const record = this.#record;
     if (decision.next === "refresh") {
       this.#refreshFor = { error };
-      record.startRefresh();
+      record.startRefresh(record.now());
     } else if (decision.next === "wait") {
       this.#beginWait();
     } else {
@@ -306,4 +329,13 @@ export class Run<T> extends Interruption {
   #isOpen(): boolean {
     return this.#ending === undefined;
   }
+}
+
+function isOver(state: RetryState): boolean {
+  return state === "succeeded" || state === "failed";
+}
+
+function restoredOver(state: RetryState): SlipwayError {
+  const message = `The restored run has ${state}: a new one is a new retrier`;
+  return new SlipwayError("INVALID_STATE", message, { field: "restore.state", value: state });
 }

@@ -47,15 +47,15 @@ export function statusOf(record: RunRecord): RetryStatus {
     startedAt,
     nextAttemptAt,
     nextAttemptInMs: nextAttemptAt === null ? null : Math.max(nextAttemptAt - now, 0),
-    firstError: history[0] ?? null,
-    lastError: history.at(-1) ?? null,
+    firstError: record.first ?? null,
+    lastError: record.last ?? null,
     counts: {
       transient: progress.transientCount,
       permanent: progress.permanentCount,
       suspect: progress.suspectCount,
       cancelled: progress.cancelledCount,
     },
-    history: [...history],
+    history,
     omitted: record.omitted,
     elapsedMs: startedAt === null ? 0 : Math.max((record.settledAt ?? now) - startedAt, 0),
     remainingMs: record.remainingMs(),
@@ -75,7 +75,7 @@ function sentenceOf(record: RunRecord, now: number): string {
   const { state, progress, startedAt } = record;
   const attempts = plural(progress.attempts, "attempt");
   const elapsed = seconds((record.settledAt ?? now) - (startedAt ?? now));
-  const last = record.history.at(-1);
+  const { last } = record;
   const lastly = last === undefined ? "" : `; last failure ${last.code} (${last.verdict}): ${last.message}`;
   switch (state) {
     case "idle":
@@ -93,7 +93,7 @@ function sentenceOf(record: RunRecord, now: number): string {
   }
 }
 
-function why({ endedWith, history }: RunRecord): string {
+function why({ endedWith, last }: RunRecord): string {
   if (endedWith instanceof BootstrapDeadlineError) {
     const { waitMs, remainingMs } = endedWith;
     if (waitMs === null) return "the deadline passed";
@@ -101,9 +101,7 @@ function why({ endedWith, history }: RunRecord): string {
   }
   if (endedWith instanceof BootstrapExhaustedError) return `${endedWith.maxAttempts} were allowed`;
   if (!(endedWith instanceof BootstrapPermanentError)) return "the retrier was misused";
-  return history.at(-1)?.verdict === "suspect"
-    ? "a suspect failure did not pass"
-    : "the failure is permanent";
+  return last?.verdict === "suspect" ? "a suspect failure did not pass" : "the failure is permanent";
 }
 
 function left(record: RunRecord): string {
@@ -137,7 +135,7 @@ const REASONS = {
  */
 export function conditionOf(record: RunRecord, type: string): Condition {
   const outcome = outcomeOf(record);
-  const last = record.history.at(-1);
+  const { last } = record;
   const succeeded = record.state === "succeeded";
   const at = (succeeded ? record.settledAt : record.startedAt) ?? record.now();
   const base = {
