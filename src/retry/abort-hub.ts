@@ -23,8 +23,11 @@ class AbortHub {
 
   readonly #tell = (): void => {
     this.close();
-    for (const watcher of this.watchers) watcher.signalAborted(this.#signal);
+    const watchers = [...this.watchers];
     this.watchers.clear();
+    // Last come, first told: alarms that are taken back in the reverse order of their setting cost least.
+    for (let index = watchers.length - 1; index >= 0; index -= 1)
+      watchers[index]?.signalAborted(this.#signal);
   };
 }
 

@@ -66,7 +66,7 @@ export class BootstrapRetrier {
   run<T>(operation: BootstrapOperation<T>): Promise<T> {
     const { state } = this.#record;
     if (this.#run !== undefined) {
-      if (state === "attempting" || state === "waiting")
+      if (state === "attempting" || state === "waiting" || state === "refreshing")
         return rejectedWith(
           new SlipwayError("INVALID_STATE", "A run is under way: one at a time", { field: "state" }),
         );
@@ -107,15 +107,23 @@ export class BootstrapRetrier {
     const record = this.#record;
     return {
       schemaVersion: 1,
-      state: record.refreshing ? "waiting" : record.state,
+      state: record.state === "refreshing" ? "waiting" : record.state,
       observedAt: record.now(),
       startedAt: record.startedAt,
       attemptStartedAt: record.attemptStartedAt,
       nextAttemptAt: record.nextAttemptAt,
       retryNowAt: record.retryNowAt,
-      ...record.progress,
+      attempts: record.attempts,
+      failures: record.failures,
+      previousMs: record.previousMs,
+      suspects: record.suspects,
+      suspectSince: record.suspectSince,
+      refreshed: record.refreshed,
+      transientCount: record.transientCount,
+      permanentCount: record.permanentCount,
+      suspectCount: record.suspectCount,
+      cancelledCount: record.cancelledCount,
       history: record.history.map(storedFailure),
-      omitted: record.omitted,
     };
   }
 

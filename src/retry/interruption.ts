@@ -9,17 +9,17 @@ export type InterruptedBy = "caller" | "deadline";
  */
 export abstract class Interruption implements AbortWatcher {
   aborted = false;
-  #caller: AbortSignal | undefined;
   #listener: (() => void) | undefined;
 
   /** Called once, before whatever is under way is ended. */
   protected abstract interrupted(by: InterruptedBy): void;
 
+  protected abstract isCaller(signal: AbortSignal): boolean;
+
   /** What a wait that is interrupted rejects with. */
   abstract get reason(): unknown;
 
   protected watch(caller: AbortSignal | undefined, deadline: AbortSignal | undefined): void {
-    this.#caller = caller;
     if (caller !== undefined) watchAbort(caller, this);
     if (deadline !== undefined) watchAbort(deadline, this);
   }
@@ -42,7 +42,7 @@ export abstract class Interruption implements AbortWatcher {
   }
 
   signalAborted(signal: AbortSignal): void {
-    this.interrupt(signal === this.#caller ? "caller" : "deadline");
+    this.interrupt(this.isCaller(signal) ? "caller" : "deadline");
   }
 
   addEventListener(_type: "abort", listener: () => void): void {

@@ -21,19 +21,6 @@ export interface RetryProgress {
   readonly cancelledCount: number;
 }
 
-export const NO_PROGRESS: RetryProgress = Object.freeze({
-  attempts: 0,
-  failures: 0,
-  previousMs: null,
-  suspects: 0,
-  suspectSince: null,
-  refreshed: false,
-  transientCount: 0,
-  permanentCount: 0,
-  suspectCount: 0,
-  cancelledCount: 0,
-});
-
 /** The limits that hold for a run. */
 export interface RetryPolicy {
   readonly backoff: Backoff;

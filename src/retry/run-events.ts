@@ -24,8 +24,8 @@ export interface RetrierEvents {
 /** What happens in a run, as events. */
 export class RunEvents extends Notifier<RetrierEvents> implements RunListener {
   attemptStarted(record: RunRecord): void {
-    const { progress, attemptStartedAt } = record;
-    this.emit("attempt", () => ({ attempt: progress.attempts, at: attemptStartedAt ?? 0 }));
+    const { attempts, attemptStartedAt } = record;
+    this.emit("attempt", () => ({ attempt: attempts, at: attemptStartedAt ?? 0 }));
     this.#changed(record);
   }
 
@@ -34,8 +34,8 @@ export class RunEvents extends Notifier<RetrierEvents> implements RunListener {
   }
 
   waiting(record: RunRecord): void {
-    const { progress, nextAttemptAt } = record;
-    this.emit("waiting", () => ({ attempt: progress.attempts + 1, nextAttemptAt: nextAttemptAt ?? 0 }));
+    const { attempts, nextAttemptAt } = record;
+    this.emit("waiting", () => ({ attempt: attempts + 1, nextAttemptAt: nextAttemptAt ?? 0 }));
     this.#changed(record);
   }
 

@@ -2,7 +2,7 @@ import { messageOf, type AttemptFailure } from "./attempt-failure.js";
 import type { InterruptedBy } from "./interruption.js";
 import { unmarked } from "./marks.js";
 import type { ResolvedOptions } from "./options.js";
-import { afterFailure, delayOf, NO_PROGRESS, type RetryDecision, type RetryProgress } from "./progress.js";
+import { afterFailure, delayOf, type RetryDecision, type RetryProgress } from "./progress.js";
 import type { RetrySnapshot, RetryState } from "./snapshot.js";
 import type { Classification } from "./verdict.js";
 
@@ -15,25 +15,30 @@ export interface RunListener {
 }
 
 /** Everything that is known of one run: what `status()`, `snapshot()` and the run itself read. */
-export class RunRecord {
+export class RunRecord implements RetryProgress {
   readonly options: ResolvedOptions;
   /** Absent until somebody listens. */
   events: RunListener | undefined;
-  state: RetryState = "idle";
-  progress: RetryProgress = NO_PROGRESS;
+  state: RetryState | "refreshing" = "idle";
+  attempts = 0;
+  failures = 0;
+  previousMs: number | null = null;
+  suspects = 0;
+  suspectSince: number | null = null;
+  refreshed = false;
+  transientCount = 0;
+  permanentCount = 0;
+  suspectCount = 0;
+  cancelledCount = 0;
   /** The first failure, and those after it as far as they are kept. */
   first: AttemptFailure | undefined;
   later: readonly AttemptFailure[] = NONE;
-  omitted = 0;
   startedAt: number | null = null;
   attemptStartedAt: number | null = null;
   nextAttemptAt: number | null = null;
-  settledAt: number | null = null;
   retryNowAt: number | null = null;
-  /** What the run ended with; `undefined` while it lasts and after success. */
-  endedWith: unknown;
-  /** When the refresh that is under way began. */
-  refreshingSince: number | null = null;
+  /** When the run ended, and with what: nothing after success. */
+  end: { readonly at: number; readonly reason: unknown } | undefined;
 
   constructor(options: ResolvedOptions, restore?: RetrySnapshot) {
     this.options = options;
@@ -63,35 +68,37 @@ export class RunRecord {
   }
 
   isExhausted(): boolean {
-    return this.progress.attempts >= this.options.maxAttempts;
+    return this.attempts >= this.options.maxAttempts;
   }
 
   startAttempt(now: number): void {
     this.state = "attempting";
-    this.progress = { ...this.progress, attempts: this.progress.attempts + 1 };
+    this.attempts += 1;
     this.attemptStartedAt = now;
     this.nextAttemptAt = null;
   }
 
-  get refreshing(): boolean {
-    return this.refreshingSince !== null;
-  }
-
-  startRefresh(now: number): void {
-    this.refreshingSince = now;
-    this.nextAttemptAt = now;
+  startRefresh(): void {
+    this.state = "refreshing";
+    this.attemptStartedAt = this.now();
+    this.nextAttemptAt = this.attemptStartedAt;
   }
 
   /** From here on `nextAttemptAt` is waited for. */
   wait(): void {
-    this.refreshingSince = null;
     this.state = "waiting";
     this.nextAttemptAt ??= this.now();
   }
 
   /** When the attempt, or the refresh, that is under way has taken its time. */
   attemptEndsAt(): number {
-    return (this.refreshingSince ?? this.attemptStartedAt ?? this.now()) + this.options.attemptTimeoutMs;
+    return (this.attemptStartedAt ?? this.now()) + this.options.attemptTimeoutMs;
+  }
+
+  /** Failures that the bounded history dropped. */
+  get omitted(): number {
+    const counted = this.transientCount + this.permanentCount + this.suspectCount + this.cancelledCount;
+    return counted - this.later.length - (this.first === undefined ? 0 : 1);
   }
 
   /** The first failure, and the latest. */
@@ -127,11 +134,11 @@ export class RunRecord {
   fail(error: unknown, classification: Classification, now: number): RetryDecision {
     const canRefresh = this.options.refresh !== undefined;
     const facts = { classification, now, remainingMs: this.remainingMs(), canRefresh };
-    const { progress, decision } = afterFailure(this.progress, facts, this.options);
-    this.progress = progress;
+    const { progress, decision } = afterFailure(this, facts, this.options);
+    this.#take(progress);
     this.nextAttemptAt = decision.next === "wait" ? now + (decision.waitMs ?? 0) : null;
     this.#remember({
-      attempt: progress.attempts,
+      attempt: this.attempts,
       startedAt: this.attemptStartedAt ?? now,
       endedAt: now,
       verdict: classification.verdict,
@@ -149,8 +156,7 @@ export class RunRecord {
 
   /** The attempt that was under way when the run was ended from outside. */
   cutOff(by: InterruptedBy): void {
-    const { progress } = this;
-    this.progress = { ...progress, cancelledCount: progress.cancelledCount + 1 };
+    this.cancelledCount += 1;
     const whose = by === "caller" ? "The caller gave up" : "The deadline passed";
     this.#note(
       "cancelled",
@@ -160,11 +166,9 @@ export class RunRecord {
     );
   }
 
-  settle(state: RetryState, endedWith: unknown): void {
+  settle(state: RetryState, reason: unknown): void {
     this.state = state;
-    this.endedWith = endedWith;
-    this.settledAt = this.now();
-    this.refreshingSince = null;
+    this.end = { at: this.now(), reason };
     // A cancelled run keeps its next instant: another process may go on with it.
     if (state !== "cancelled") this.nextAttemptAt = null;
   }
@@ -176,7 +180,7 @@ export class RunRecord {
 
   #note(verdict: "cancelled" | "transient", code: string, explanation: string, endedAt: number): void {
     this.#remember({
-      attempt: this.progress.attempts,
+      attempt: this.attempts,
       startedAt: this.attemptStartedAt ?? endedAt,
       endedAt,
       verdict,
@@ -197,12 +201,20 @@ export class RunRecord {
       return;
     }
     const later = [...this.later, failure];
-    if (later.length < this.options.historyLimit) {
-      this.later = later;
-    } else {
-      this.later = later.slice(1);
-      this.omitted += 1;
-    }
+    this.later = later.length < this.options.historyLimit ? later : later.slice(1);
+  }
+
+  #take(progress: RetryProgress): void {
+    this.attempts = progress.attempts;
+    this.failures = progress.failures;
+    this.previousMs = progress.previousMs;
+    this.suspects = progress.suspects;
+    this.suspectSince = progress.suspectSince;
+    this.refreshed = progress.refreshed;
+    this.transientCount = progress.transientCount;
+    this.permanentCount = progress.permanentCount;
+    this.suspectCount = progress.suspectCount;
+    this.cancelledCount = progress.cancelledCount;
   }
 
   /**
@@ -213,20 +225,9 @@ export class RunRecord {
     const shift = Math.min(this.now() - stored.observedAt, 0);
     const moved = (at: number | null): number | null => (at === null ? null : at + shift);
     this.state = stored.state;
-    this.progress = {
-      attempts: stored.attempts,
-      failures: stored.failures,
-      previousMs: stored.previousMs,
-      suspects: stored.suspects,
-      suspectSince: moved(stored.suspectSince),
-      refreshed: stored.refreshed,
-      transientCount: stored.transientCount,
-      permanentCount: stored.permanentCount,
-      suspectCount: stored.suspectCount,
-      cancelledCount: stored.cancelledCount,
-    };
+    this.#take(stored);
+    this.suspectSince = moved(stored.suspectSince);
     [this.first, ...this.later] = stored.history.map((failure) => ({ ...failure, error: undefined }));
-    this.omitted = stored.omitted;
     this.startedAt = moved(stored.startedAt);
     this.attemptStartedAt = moved(stored.attemptStartedAt);
     this.nextAttemptAt = moved(stored.nextAttemptAt);
@@ -238,11 +239,11 @@ export class RunRecord {
 
   /** The attempt that the other process died in counts as failed, or a crash in every attempt would storm. */
   #interrupted(startedAt: number): void {
-    const failures = this.progress.failures + 1;
-    const waitMs = delayOf(this.options, failures, this.progress.previousMs);
-    this.progress = { ...this.progress, failures, previousMs: waitMs };
-    this.nextAttemptAt = startedAt + waitMs;
-    if (this.last?.attempt === this.progress.attempts) return;
+    this.failures += 1;
+    this.previousMs = delayOf(this.options, this.failures, this.previousMs);
+    this.nextAttemptAt = startedAt + this.previousMs;
+    if (this.last?.attempt === this.attempts) return;
+    this.transientCount += 1;
     this.#note("transient", "INTERRUPTED", "The process ended during the attempt", startedAt);
   }
 

@@ -37,8 +37,6 @@ export interface RetrySnapshot extends RetryProgress {
   /** When `retryNow` last ended a wait. */
   readonly retryNowAt: number | null;
   readonly history: readonly StoredFailure[];
-  /** Failures that the bounded history dropped. */
-  readonly omitted: number;
 }
 
 const STATES: readonly unknown[] = [
@@ -97,7 +95,6 @@ export function decodeRetrySnapshot(value: unknown): RetrySnapshot {
     suspectCount: whole(record, "suspectCount"),
     cancelledCount: whole(record, "cancelledCount"),
     history: history.map(decodeFailure),
-    omitted: whole(record, "omitted"),
   };
   requireConsistent(snapshot);
   return snapshot;
@@ -118,8 +115,11 @@ function requireConsistent(snapshot: RetrySnapshot): void {
   if (state === "attempting" && snapshot.attempts === 0) throw wrong("attempts", "1 or more", 0);
   if ((suspects === 0) !== (suspectSince === null))
     throw wrong("suspectSince", `right for ${suspects} suspects`, suspectSince);
-  const known = snapshot.history.length + snapshot.omitted;
-  if (known > snapshot.attempts) throw wrong("history", `at most ${snapshot.attempts} failures`, known);
+  const { transientCount, permanentCount, suspectCount, cancelledCount, attempts } = snapshot;
+  const counted = transientCount + permanentCount + suspectCount + cancelledCount;
+  if (counted > attempts) throw wrong("attempts", `at least ${counted}, the failures`, attempts);
+  const kept = snapshot.history.length;
+  if (kept > counted) throw wrong("history", `at most ${counted} failures`, kept);
   if (snapshot.failures > snapshot.attempts)
     throw wrong("failures", `at most ${snapshot.attempts}`, snapshot.failures);
 }

@@ -38,54 +38,61 @@ export interface RetryStatus {
 
 export function statusOf(record: RunRecord): RetryStatus {
   const now = record.now();
-  const { progress, history, startedAt, state } = record;
+  const { history, startedAt } = record;
+  const state = publicState(record);
   const nextAttemptAt = state === "waiting" ? record.nextAttemptAt : null;
   return {
     state,
     outcome: outcomeOf(record),
-    attempt: progress.attempts,
+    attempt: record.attempts,
     startedAt,
     nextAttemptAt,
     nextAttemptInMs: nextAttemptAt === null ? null : Math.max(nextAttemptAt - now, 0),
     firstError: record.first ?? null,
     lastError: record.last ?? null,
     counts: {
-      transient: progress.transientCount,
-      permanent: progress.permanentCount,
-      suspect: progress.suspectCount,
-      cancelled: progress.cancelledCount,
+      transient: record.transientCount,
+      permanent: record.permanentCount,
+      suspect: record.suspectCount,
+      cancelled: record.cancelledCount,
     },
     history,
     omitted: record.omitted,
-    elapsedMs: startedAt === null ? 0 : Math.max((record.settledAt ?? now) - startedAt, 0),
+    elapsedMs: startedAt === null ? 0 : Math.max((record.end?.at ?? now) - startedAt, 0),
     remainingMs: record.remainingMs(),
     sentence: sentenceOf(record, now),
   };
 }
 
-function outcomeOf({ state, endedWith }: RunRecord): RetryStatus["outcome"] {
+/** A refresh of credentials is a part of the attempt that it follows. */
+export function publicState({ state }: RunRecord): RetryState {
+  return state === "refreshing" ? "attempting" : state;
+}
+
+function outcomeOf({ state, end }: RunRecord): RetryStatus["outcome"] {
   if (state === "succeeded" || state === "cancelled") return state;
   if (state !== "failed") return null;
-  if (endedWith instanceof BootstrapDeadlineError) return "deadline";
-  if (endedWith instanceof BootstrapExhaustedError) return "exhausted";
+  if (end?.reason instanceof BootstrapDeadlineError) return "deadline";
+  if (end?.reason instanceof BootstrapExhaustedError) return "exhausted";
   return "permanent";
 }
 
 function sentenceOf(record: RunRecord, now: number): string {
-  const { state, progress, startedAt } = record;
-  const attempts = plural(progress.attempts, "attempt");
-  const elapsed = seconds((record.settledAt ?? now) - (startedAt ?? now));
+  const { startedAt } = record;
+  const state = publicState(record);
+  const attempts = plural(record.attempts, "attempt");
+  const elapsed = seconds((record.end?.at ?? now) - (startedAt ?? now));
   const { last } = record;
   const lastly = last === undefined ? "" : `; last failure ${last.code} (${last.verdict}): ${last.message}`;
   switch (state) {
     case "idle":
       return "Bootstrap has not started.";
     case "attempting":
-      return `Bootstrap attempt ${progress.attempts} is under way after ${elapsed}${left(record)}${lastly}.`;
+      return `Bootstrap attempt ${record.attempts} is under way after ${elapsed}${left(record)}${lastly}.`;
     case "waiting":
-      return `Bootstrap waits ${seconds((record.nextAttemptAt ?? now) - now)} for attempt ${progress.attempts + 1} after ${elapsed}${left(record)}${lastly}.`;
+      return `Bootstrap waits ${seconds((record.nextAttemptAt ?? now) - now)} for attempt ${record.attempts + 1} after ${elapsed}${left(record)}${lastly}.`;
     case "succeeded":
-      return `Bootstrap succeeded on attempt ${progress.attempts} after ${elapsed}.`;
+      return `Bootstrap succeeded on attempt ${record.attempts} after ${elapsed}.`;
     case "cancelled":
       return `Bootstrap was cancelled after ${attempts} and ${elapsed}${lastly}.`;
     case "failed":
@@ -93,7 +100,8 @@ function sentenceOf(record: RunRecord, now: number): string {
   }
 }
 
-function why({ endedWith, last }: RunRecord): string {
+function why({ end, last }: RunRecord): string {
+  const endedWith = end?.reason;
   if (endedWith instanceof BootstrapDeadlineError) {
     const { waitMs, remainingMs } = endedWith;
     if (waitMs === null) return "the deadline passed";
@@ -137,11 +145,11 @@ export function conditionOf(record: RunRecord, type: string): Condition {
   const outcome = outcomeOf(record);
   const { last } = record;
   const succeeded = record.state === "succeeded";
-  const at = (succeeded ? record.settledAt : record.startedAt) ?? record.now();
+  const at = (succeeded ? record.end?.at : record.startedAt) ?? record.now();
   const base = {
     type,
     status: succeeded ? ("True" as const) : ("False" as const),
-    reason: REASONS[outcome ?? (record.state as "idle" | "attempting" | "waiting")],
+    reason: REASONS[outcome ?? (publicState(record) as "idle" | "attempting" | "waiting")],
     message: sentenceOf(record, record.now()),
     lastTransitionTime: transitionTime(at),
   };
