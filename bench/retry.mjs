@@ -10,7 +10,7 @@ import { TimerQueue } from "../dist/index.js";
 
 const flag = process.argv.indexOf("--count");
 const COUNT = flag < 0 ? 20_000 : Number(process.argv[flag + 1]);
-const ROUNDS = 3;
+const ROUNDS = 5;
 const HOUR = 3_600_000;
 
 const macrotask = () => new Promise((resolve) => setImmediate(resolve));

@@ -106,17 +106,18 @@ export class Run<T> extends AttemptRace {
   }
 
   /** The loop's hook, after every failed turn. What a caller gave as a reason leaves by here, unwrapped. */
-  async pause(): Promise<void> {
-    if (this.record.state === "refreshing") await this.#refresh();
-    if (this.#ending !== undefined) throw this.#ending.reason;
-    await this.wait();
+  pause(): Promise<void> {
+    if (this.#ending !== undefined) return rejectedWith(this.#ending.reason);
+    return this.record.state === "refreshing" ? this.#refresh() : this.wait();
   }
 
   /** The embedder's `refresh` is an attempt of its own kind: bounded, abortable, and never repeated. */
-  #refresh(): Promise<unknown> | undefined {
+  async #refresh(): Promise<void> {
     const { options, last } = this.record;
     const renew = ({ signal }: AttemptContext): unknown => options.refresh?.({ signal, error: last?.error });
-    return this.call<unknown>(renew)?.catch(() => undefined);
+    await this.call<unknown>(renew)?.catch(() => undefined);
+    if (this.#ending !== undefined) throw this.#ending.reason;
+    await this.wait();
   }
 
   /** What is permanent ends the loop at once; everything else goes on to the hook. */
