@@ -545,7 +545,7 @@ describe("scenarios R", () => {
 
 it("covers every R row of the table", () => {
   const rows = readFileSync("test/fixtures/vectors/scenarios.md", "utf8").matchAll(/^\| (R-\d+) \|/gm);
-  // R-52 is about recovery: sequence/recovery.test.ts.
+  // R-52 is about recovery: sequence/bootstrap-sequence.test.ts.
   const source = `${readFileSync(import.meta.filename, "utf8")} R-52`;
   for (const [, id] of rows) expect(source).toContain(`${id!} `.trimEnd());
 });
