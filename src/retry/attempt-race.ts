@@ -1,7 +1,7 @@
 import { execute } from "abort-controller-x";
 import type { Alarm } from "../clock/index.js";
 import { sharedTimers } from "../clock/shared-timers.js";
-import { Again, type Pausing } from "./again.js";
+import type { Again, Pausing } from "./again.js";
 import { Attempt, callHook, type AttemptContext } from "./attempt.js";
 import { Interruption } from "./interruption.js";
 import { passOn, rejectedWith } from "./rejection.js";
@@ -35,7 +35,7 @@ export abstract class AttemptRace extends Interruption implements Pausing {
   }
 
   protected openAttempt(): Attempt {
-    const attempt = new Attempt(this.record.attempts, this);
+    const attempt = new Attempt(this.record.attempts, this.record.state === "refreshing", this);
     this.#current = attempt;
     return attempt;
   }
@@ -89,7 +89,7 @@ export abstract class AttemptRace extends Interruption implements Pausing {
   #gave(attempt: Attempt, value: unknown): void {
     if (this.#current !== attempt) {
       const { onLateResult, onHookError } = this.record.options;
-      callHook(onLateResult, value, onHookError);
+      if (!attempt.isRefresh) callHook(onLateResult, value, onHookError);
       return;
     }
     this.#current = undefined;

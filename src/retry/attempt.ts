@@ -20,7 +20,9 @@ export interface AttemptContext {
 /** One call of the operation: its context, and the promise that waits for its end. */
 export class Attempt implements AttemptContext {
   readonly attempt: number;
-  readonly #remainingMs: { remainingMs(): number };
+  /** Gets new credentials, and is no attempt of the operation. */
+  readonly isRefresh: boolean;
+  readonly #bound: { remainingMs(): number };
   #controller: AbortController | undefined;
   /** Boxed, because a reason may be anything. */
   #givenUp: { readonly reason: unknown } | undefined;
@@ -28,9 +30,10 @@ export class Attempt implements AttemptContext {
   resolve: ((value: unknown) => void) | undefined;
   reject: ((reason: unknown) => void) | undefined;
 
-  constructor(attempt: number, bound: { remainingMs(): number }) {
+  constructor(attempt: number, isRefresh: boolean, bound: { remainingMs(): number }) {
     this.attempt = attempt;
-    this.#remainingMs = bound;
+    this.isRefresh = isRefresh;
+    this.#bound = bound;
   }
 
   get signal(): AbortSignal {
@@ -42,7 +45,7 @@ export class Attempt implements AttemptContext {
   }
 
   get remainingMs(): number {
-    return this.#remainingMs.remainingMs();
+    return this.#bound.remainingMs();
   }
 
   giveUp(reason: unknown): void {

@@ -111,7 +111,7 @@ describe("hints", () => {
 
   it("are strict about numbers", () => {
     expect(parseRetryAfter(" 120 ")).toBe(120_000);
-    expect(parseRetryAfter("9".repeat(30))).toBe(Number.POSITIVE_INFINITY);
+    expect(parseRetryAfter("9".repeat(30))).toBe(Number.MAX_SAFE_INTEGER);
     for (const text of ["", "-3", "+3", "1.5", "1e3", "0x10", "NaN", "Infinity", "soon", "1 2", "١٢"])
       expect(parseRetryAfter(text, now)).toBeNull();
     expect(parsePushback("0")).toBe(0);

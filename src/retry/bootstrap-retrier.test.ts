@@ -8,14 +8,16 @@ import {
   BootstrapPermanentError,
   BootstrapRetrier,
   exponentialBackoff,
+  MarkedError,
   permanent,
   retryBootstrap,
+  transient,
   type BootstrapRetrierOptions,
   type RetrySnapshot,
 } from "./index.js";
 
 const refused = (): Error => Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
-const unauthenticated = (): object => ({ status: 401 });
+const unauthenticated = (): Error => Object.assign(new Error("401"), { status: 401 });
 const backoff = exponentialBackoff({ jitter: "none" });
 const macrotask = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 const caught = (run: Promise<unknown>): Promise<unknown> =>
@@ -157,7 +159,9 @@ describe("abort", () => {
   it("leaves no listener after success either", async () => {
     const { controller, listeners } = counted();
     await Promise.all(
-      Array.from({ length: 50 }, () => retryBootstrap(async () => 1, { clock, signal: controller.signal })),
+      Array.from({ length: 50 }, () =>
+        retryBootstrap(() => Promise.resolve(1), { clock, signal: controller.signal }),
+      ),
     );
     expect([listeners(), clock.timers]).toEqual([0, 0]);
   });
@@ -214,7 +218,12 @@ describe("attempts", () => {
           throw refused();
         },
       },
-      { then: (resolve: (value: unknown) => void) => (resolve("first"), resolve("second")) },
+      {
+        then: (resolve: (value: unknown) => void) => {
+          resolve("first");
+          resolve("second");
+        },
+      },
     ];
     const retrier = make();
     const run = retrier.run(({ attempt }) => thenables[attempt - 1] as never);
@@ -300,7 +309,7 @@ describe("the deadline", () => {
 
 describe("refresh", () => {
   it("is made once per run, after an authentication failure only", async () => {
-    const refresh = vi.fn(async () => undefined);
+    const refresh = vi.fn(() => Promise.resolve());
     const retrier = make({ refresh });
     const run = caught(
       retrier.run(({ attempt }) => {
@@ -334,7 +343,7 @@ describe("refresh", () => {
     ],
     ["hangs", () => new Promise(() => undefined)],
   ])("that %s leaves the failure permanent", async (_name, refresh) => {
-    const run = caught(make({ refresh }).run(() => Promise.reject(unauthenticated() as Error)));
+    const run = caught(make({ refresh }).run(() => Promise.reject(unauthenticated())));
     await clock.advanceAsync(20_000);
     const error = (await run) as BootstrapPermanentError;
     expect(error).toBeInstanceOf(BootstrapPermanentError);
@@ -351,7 +360,7 @@ describe("refresh", () => {
       return new Promise(() => undefined);
     };
     const run = caught(
-      make({ refresh, signal: controller.signal }).run(() => Promise.reject(unauthenticated() as Error)),
+      make({ refresh, signal: controller.signal }).run(() => Promise.reject(unauthenticated())),
     );
     await clock.advanceAsync(10);
     controller.abort(null);
@@ -444,6 +453,23 @@ describe("diagnosis", () => {
     expect(reported.length).toBeGreaterThan(5);
   });
 
+  it.each([Number.NaN, -5, Number.POSITIVE_INFINITY, 0.5])(
+    "survives a hint of %d from the embedder",
+    async (retryAfterMs) => {
+      for (const error of [transient(refused(), { retryAfterMs }), refused()]) {
+        const retrier = make({
+          classify: () => (error instanceof MarkedError ? undefined : { verdict: "transient", retryAfterMs }),
+        });
+        const run = caught(retrier.run(() => Promise.reject(error)));
+        await clock.advanceAsync(0);
+        const { waitMs } = retrier.status().lastError!;
+        expect(waitMs).toBe(retryAfterMs === Number.POSITIVE_INFINITY ? 300_000 : 1000);
+        expect(make({ restore: retrier.snapshot() }).status().attempt).toBe(1);
+        void run;
+      }
+    },
+  );
+
   it("passes over classifiers that answer nonsense, and never lets one decide about the caller", async () => {
     const retrier = make({ maxAttempts: 1, classify: () => ({ verdict: "perhaps" }) as never });
     await caught(retrier.run(() => Promise.reject(refused())));
@@ -535,6 +561,31 @@ describe("snapshots", () => {
   it("survive JSON and a restore unchanged", async () => {
     const stored = await at(40);
     expect(make({ restore: stored }).snapshot()).toEqual(stored);
+  });
+
+  it("of a run that was cancelled in a refresh can be read again", async () => {
+    const controller = new AbortController();
+    const late = vi.fn();
+    const refresh = (): Promise<string> =>
+      new Promise((done) => clock.schedule(clock.now() + 50, () => done("token")));
+    const retrier = make({ refresh, signal: controller.signal, onLateResult: late });
+    const run = caught(retrier.run(() => Promise.reject(unauthenticated())));
+    await clock.advanceAsync(10);
+    expect(make({ restore: retrier.snapshot() }).status().state).toBe("waiting");
+    controller.abort("stop");
+    expect(await run).toBe("stop");
+    expect(make({ restore: retrier.snapshot() }).status().counts.permanent).toBe(1);
+    await clock.advanceAsync(100);
+    expect(late).not.toHaveBeenCalled();
+  });
+
+  it("can be read under a clock that begins at zero, and written again", async () => {
+    const stored = await at(40);
+    clock = new VirtualClock({ startAt: 5 });
+    const next = make({ restore: stored });
+    next.run(() => Promise.reject(refused())).catch(() => undefined);
+    expect(next.status()).toMatchObject({ state: "waiting", nextAttemptInMs: 21_000 });
+    expect(make({ restore: next.snapshot() }).status().attempt).toBe(6);
   });
 
   it("keep the time that was left under a clock that was set back, never more", async () => {

@@ -8,7 +8,8 @@ const PUSHBACK = /^-?\d+$/;
  *
  * Strict: whole seconds in digits, or one of HTTP's date forms. Everything else (a sign, a fraction, an exponent, a
  * date in the past, an empty text) is no hint: a sloppy reading turns "-3" into years and garbage into no wait at
- * all. A number too large to count with is `Infinity`; the reader's own limit takes it.
+ * all. A number too
+ * large to count with is the largest that is not; the reader's own limit takes it.
  *
  * @param now - Epoch milliseconds; without it a date cannot be read as a wait.
  *
@@ -48,6 +49,11 @@ export function parsePushback(value: string): number | "stop" {
 }
 
 function milliseconds(digits: string, unitMs: number): number {
-  const ms = Number(digits) * unitMs;
-  return Number.isSafeInteger(ms) ? ms : Number.POSITIVE_INFINITY;
+  return Math.min(Number(digits) * unitMs, Number.MAX_SAFE_INTEGER);
+}
+
+/** A hint of the embedder's own as a wait that can be counted with; `undefined` when it is none. */
+export function wholeHint(hintMs: unknown): number | undefined {
+  if (typeof hintMs !== "number" || !(hintMs >= 0)) return undefined;
+  return Math.min(Math.ceil(hintMs), Number.MAX_SAFE_INTEGER);
 }

@@ -1,5 +1,6 @@
 import { callHook } from "./attempt.js";
 import { classify } from "./classify/index.js";
+import { wholeHint } from "./hints.js";
 import { isVerdict, type Classification, type ClassifyContext, type Classifier } from "./verdict.js";
 
 interface Judges {
@@ -24,8 +25,8 @@ export function judge(error: unknown, context: ClassifyContext, judges: Judges):
     code: answer.code ?? usual.code,
     explanation: answer.explanation ?? `The embedder's classifier says ${answer.verdict}`,
     kind: answer.kind ?? usual.kind,
-    retryAfterMs: soft ? (usable(answer.retryAfterMs) ?? usual.retryAfterMs) : undefined,
-    pushbackMs: soft ? (usable(answer.pushbackMs) ?? usual.pushbackMs) : undefined,
+    retryAfterMs: soft ? (wholeHint(answer.retryAfterMs) ?? usual.retryAfterMs) : undefined,
+    pushbackMs: soft ? (wholeHint(answer.pushbackMs) ?? usual.pushbackMs) : undefined,
   };
 }
 
@@ -42,8 +43,4 @@ function ask(
     callHook(onHookError, thrown, undefined);
     return undefined;
   }
-}
-
-function usable(hintMs: number | undefined): number | undefined {
-  return typeof hintMs === "number" && hintMs >= 0 ? hintMs : undefined;
 }

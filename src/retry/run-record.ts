@@ -223,7 +223,7 @@ export class RunRecord implements RetryProgress {
    */
   #restore(stored: RetrySnapshot): void {
     const shift = Math.min(this.now() - stored.observedAt, 0);
-    const moved = (at: number | null): number | null => (at === null ? null : at + shift);
+    const moved = (at: number | null): number | null => (at === null ? null : Math.max(at + shift, 0));
     this.state = stored.state;
     this.#take(stored);
     this.suspectSince = moved(stored.suspectSince);

@@ -197,7 +197,8 @@ export class Run<T> extends AttemptRace {
   protected override interrupted(by: InterruptedBy): void {
     const { signal, deadline } = this.record.options;
     const attempt = this.takeCurrent();
-    if (attempt !== undefined) this.record.cutOff(by);
+    // The attempt that a refresh follows is in the history already.
+    if (attempt?.isRefresh === false) this.record.cutOff(by);
     const ending: unknown = by === "caller" ? signal?.reason : deadlineEnd(this.record);
     this.#end(by === "caller" ? "cancelled" : "failed", ending);
     attempt?.giveUp(by === "deadline" && deadline?.signal.aborted === true ? deadline.signal.reason : ending);

@@ -81,7 +81,7 @@ class Timeline {
         try {
           resolve(settle());
         } catch (error) {
-          reject(error as Error);
+          reject(error instanceof Error ? error : new Error(String(error)));
         }
       });
     });

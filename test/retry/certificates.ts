@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-export interface Pair {
+interface Pair {
   readonly cert: Buffer;
   readonly key: Buffer;
 }

@@ -12,7 +12,12 @@ import { createServer as createHttp } from "node:http";
 import { createServer as createTcp, type AddressInfo } from "node:net";
 import { once } from "node:events";
 import { afterEach, describe, expect, it } from "vitest";
-import { BootstrapRetrier, grpcStatuses, type AttemptFailure } from "../../src/retry/index.js";
+import {
+  BootstrapRetrier,
+  exponentialBackoff,
+  grpcStatuses,
+  type AttemptFailure,
+} from "../../src/retry/index.js";
 import { failureOf } from "./attempt.js";
 import { hasOpenssl, makeCertificates } from "./certificates.js";
 
@@ -89,7 +94,7 @@ describe("a real gRPC server", () => {
 
   it("that comes up later is reached", async () => {
     const port = await freePort();
-    const retrier = new BootstrapRetrier();
+    const retrier = new BootstrapRetrier({ backoff: exponentialBackoff({ initialMs: 50, capMs: 200 }) });
     retrier.once("failure", () => {
       void bind(
         makeServer(() => null),

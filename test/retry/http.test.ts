@@ -30,7 +30,7 @@ const viaFetch = (url: string, timeoutMs?: number): Promise<AttemptFailure> =>
   failureOf(async (signal) => {
     const response = await fetch(url, { signal });
     await response.body?.cancel();
-    if (!response.ok) throw response;
+    if (!response.ok) return Promise.reject<number>(response as never);
     return response.status;
   }, timeoutMs);
 

@@ -23,7 +23,7 @@ export const httpStatuses: ClassificationTable = Object.freeze({
   403: permanent("authorization", "The server knows who asks, and refuses"),
   404: suspect("server", NO_ROUTE),
   405: suspect("server", NO_ROUTE),
-  407: permanent("authentication", "The proxy wants credentials of its own"),
+  407: permanent("configuration", "The proxy wants credentials of its own"),
   408: transient("timeout", "The server did not get the request in time"),
   409: suspect("server", CONFLICT),
   421: transient("server", "The request reached another server: the next connection may not"),

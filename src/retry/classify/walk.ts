@@ -1,3 +1,4 @@
+import { wholeHint } from "../hints.js";
 import { isMarked } from "../marks.js";
 import { suspectEntry as suspect } from "./entry.js";
 import { weak, type Finding } from "./finding.js";
@@ -68,14 +69,13 @@ export class Walk {
 /** A mark holds over what it wraps; code, kind and hints are still those of the wrapped error. */
 function marked(mark: unknown, wrapped: Finding): Finding {
   const verdict = read(mark, "~slipway/verdict") === "permanent" ? "permanent" : "transient";
-  const retryAfterMs = read(mark, "retryAfterMs");
   return {
     verdict,
     kind: wrapped.kind,
     explanation: readText(mark, "explanation") ?? `The operation says that this is ${verdict}`,
     code: readText(mark, "code") ?? wrapped.code,
     weak: false,
-    retryAfterMs: typeof retryAfterMs === "number" ? retryAfterMs : wrapped.retryAfterMs,
+    retryAfterMs: wholeHint(read(mark, "retryAfterMs")) ?? wrapped.retryAfterMs,
     pushbackMs: wrapped.pushbackMs,
   };
 }

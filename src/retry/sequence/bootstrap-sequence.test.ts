@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeEach, describe, expect, it, vi, type Mock } from "vitest";
 import { InMemoryActivationLedger, VirtualClock } from "../../testing/index.js";
 import {
   applyActivation,
@@ -24,11 +24,11 @@ const caught = (run: Promise<unknown>): Promise<unknown> =>
 
 let clock: VirtualClock;
 let ledger: InMemoryActivationLedger;
-let activate: ReturnType<typeof vi.fn>;
+let activate: Mock<() => unknown>;
 beforeEach(() => {
   clock = new VirtualClock();
   ledger = new InMemoryActivationLedger();
-  activate = vi.fn();
+  activate = vi.fn<() => unknown>();
 });
 
 const start = (

@@ -97,8 +97,9 @@ export interface BootstrapSequenceResult {
 export async function bootstrapSequence(options: BootstrapSequenceOptions): Promise<BootstrapSequenceResult> {
   const { instanceId, ledger, activate } = options;
   const steps = checkedSteps(options);
-  const retrier =
-    options.retrier instanceof BootstrapRetrier ? options.retrier : new BootstrapRetrier(options.retrier);
+  const { retrier: given = {} } = options;
+  // Not by class, which a second copy of the package would not share.
+  const retrier = "run" in given ? given : new BootstrapRetrier(given);
   const activation = new Activation(ledger, instanceId, newClaim(), retrier);
   const decided = await activation.look();
   if (decided !== null)
