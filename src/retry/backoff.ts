@@ -69,7 +69,7 @@ const JITTERS: readonly Jitter[] = ["full", "equal", "decorrelated", "none"];
  * import { exponentialBackoff } from "slipway/retry";
  *
  * const backoff = exponentialBackoff({ initialMs: 1000, factor: 2, capMs: 30_000, jitter: "none" });
- * console.log([1, 2, 3, 6, 5000].map((failures) => backoff.delayMs(failures))); // [ 1000, 2000, 4000, 30000, 30000 ]
+ * [1, 2, 3, 6, 5000].map((failures) => backoff.delayMs(failures)); // => [1000, 2000, 4000, 30_000, 30_000]
  * ```
  *
  * @public

@@ -36,7 +36,7 @@ export type BootstrapOperation<T> = (context: AttemptContext) => T | PromiseLike
  * const retrier = new BootstrapRetrier({ maxAttempts: 3 });
  * retrier.on("waiting", () => console.log(retrier.status().sentence));
  * const policy = await retrier.run(async ({ attempt }) => ({ attempt, rules: [] }));
- * console.log(policy.attempt, retrier.status().state); // 1 succeeded
+ * [policy.attempt, retrier.status().state]; // => [1, "succeeded"]
  * ```
  *
  * @public
@@ -183,7 +183,7 @@ export class BootstrapRetrier {
  *   if (calls === 1) throw refused;
  *   return "policy";
  * });
- * console.log(value, calls); // policy 2
+ * [value, calls]; // => ["policy", 2]
  * ```
  *
  * @public

@@ -17,7 +17,7 @@ const PUSHBACK = /^-?\d+$/;
  * ```ts
  * import { parseRetryAfter } from "slipway/retry";
  *
- * console.log(parseRetryAfter("120"), parseRetryAfter("soon")); // 120000 null
+ * [parseRetryAfter("120"), parseRetryAfter("-3"), parseRetryAfter("soon")]; // => [120_000, null, null]
  * ```
  *
  * @public

@@ -47,7 +47,7 @@ export class MarkedError extends Error {
  * const failed = retryBootstrap(() => {
  *   throw permanent(new Error("The policy names an unknown backend"));
  * });
- * await failed.catch((error: Error) => console.log(error.name)); // BootstrapPermanentError
+ * await failed.catch((error: Error) => error.name); // => "BootstrapPermanentError"
  * ```
  *
  * @public

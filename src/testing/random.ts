@@ -8,7 +8,7 @@ import type { Random } from "../retry/index.js";
  * ```ts
  * import { seededRandom } from "slipway/testing";
  *
- * console.log(seededRandom(1)() === seededRandom(1)()); // true
+ * seededRandom(1)() === seededRandom(1)(); // => true
  * ```
  *
  * @public

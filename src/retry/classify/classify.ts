@@ -28,7 +28,7 @@ const timedOut: Classification = Object.freeze({
  * import { classify } from "slipway/retry";
  *
  * const refused = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED", syscall: "connect" });
- * console.log(classify(refused).verdict, classify(new Error("boom")).verdict); // transient suspect
+ * [classify(refused).verdict, classify(new Error("boom")).verdict]; // => ["transient", "suspect"]
  * ```
  *
  * @public

@@ -70,8 +70,7 @@ export type ActivationStep =
  * import { applyActivation } from "slipway/retry";
  *
  * const stopped = applyActivation(null, { type: "stop" }, 0);
- * console.log(stopped.applied && applyActivation(stopped.next, { type: "claim", claim: "a" }, 1));
- * // { applied: false, why: 'stopped' }
+ * stopped.applied && applyActivation(stopped.next, { type: "claim", claim: "a" }, 1); // => { applied: false, why: "stopped" }
  * ```
  *
  * @public

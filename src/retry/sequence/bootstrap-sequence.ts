@@ -80,16 +80,17 @@ export interface BootstrapSequenceResult {
  * import { bootstrapSequence } from "slipway/retry";
  * import { InMemoryActivationLedger } from "slipway/testing";
  *
+ * const started: string[] = [];
  * const { outcome } = await bootstrapSequence({
  *   instanceId: "run-1",
  *   steps: [
  *     { name: "policy", run: () => ({ rules: [] }) },
  *     { name: "enforcement", run: ({ results }) => results["policy"] !== undefined },
  *   ],
- *   activate: ({ instanceId }) => console.log("started", instanceId), // started run-1
+ *   activate: ({ instanceId }) => started.push(instanceId),
  *   ledger: new InMemoryActivationLedger(),
  * });
- * console.log(outcome); // activated
+ * [outcome, started]; // => ["activated", ["run-1"]]
  * ```
  *
  * @public
