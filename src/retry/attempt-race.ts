@@ -72,8 +72,7 @@ export abstract class AttemptRace extends Interruption implements Pausing {
     if (this.#current !== attempt) return undefined;
     this.#armAttempt();
     return execute<V>(this.asSignal(), (resolve, reject) => {
-      attempt.resolve = resolve as (value: unknown) => void;
-      attempt.reject = reject;
+      Attempt.awaitedBy(attempt, resolve as (value: unknown) => void, reject);
       return () => rejectedWith(this.forLoop());
     });
   }
@@ -81,20 +80,20 @@ export abstract class AttemptRace extends Interruption implements Pausing {
   protected threw(attempt: Attempt, error: unknown, timedOut = false): void {
     if (this.#current !== attempt) return;
     this.#current = undefined;
-    if (timedOut) attempt.giveUp(error);
+    if (timedOut) Attempt.giveUp(attempt, error);
     this.failed(error, timedOut);
-    attempt.reject?.(this.forLoop());
+    Attempt.reject(attempt, this.forLoop());
   }
 
   #gave(attempt: Attempt, value: unknown): void {
     if (this.#current !== attempt) {
       const { onLateResult, onHookError } = this.record.options;
-      if (!attempt.isRefresh) callHook(onLateResult, value, onHookError);
+      if (!Attempt.isRefresh(attempt)) callHook(onLateResult, value, onHookError);
       return;
     }
     this.#current = undefined;
     this.succeeded();
-    attempt.resolve?.(value);
+    Attempt.resolve(attempt, value);
   }
 
   /** Takes the attempt that is under way out of the race: nothing that it does later counts. */

@@ -17,22 +17,26 @@ export interface AttemptContext {
   readonly remainingMs: number;
 }
 
-/** One call of the operation: its context, and the promise that waits for its end. */
+type Settle = (value: unknown) => void;
+
+/**
+ * One call of the operation. The operation gets it as its context, so what ends it is out of its reach: only this
+ * module's own functions have access.
+ */
 export class Attempt implements AttemptContext {
   readonly attempt: number;
-  /** Gets new credentials, and is no attempt of the operation. */
-  readonly isRefresh: boolean;
   readonly #bound: { remainingMs(): number };
+  readonly #isRefresh: boolean;
   #controller: AbortController | undefined;
   /** Boxed, because a reason may be anything. */
   #givenUp: { readonly reason: unknown } | undefined;
   /** Settle the promise of the attempt. Absent until somebody waits for it. */
-  resolve: ((value: unknown) => void) | undefined;
-  reject: ((reason: unknown) => void) | undefined;
+  #resolve: Settle | undefined;
+  #reject: Settle | undefined;
 
   constructor(attempt: number, isRefresh: boolean, bound: { remainingMs(): number }) {
     this.attempt = attempt;
-    this.isRefresh = isRefresh;
+    this.#isRefresh = isRefresh;
     this.#bound = bound;
   }
 
@@ -48,9 +52,27 @@ export class Attempt implements AttemptContext {
     return this.#bound.remainingMs();
   }
 
-  giveUp(reason: unknown): void {
-    this.#givenUp = { reason };
-    this.#controller?.abort(reason);
+  /** Whether it gets new credentials, and is no attempt of the operation. */
+  static isRefresh(attempt: Attempt): boolean {
+    return attempt.#isRefresh;
+  }
+
+  static giveUp(attempt: Attempt, reason: unknown): void {
+    attempt.#givenUp = { reason };
+    attempt.#controller?.abort(reason);
+  }
+
+  static awaitedBy(attempt: Attempt, resolve: Settle, reject: Settle): void {
+    attempt.#resolve = resolve;
+    attempt.#reject = reject;
+  }
+
+  static resolve(attempt: Attempt, value: unknown): void {
+    attempt.#resolve?.(value);
+  }
+
+  static reject(attempt: Attempt, reason: unknown): void {
+    attempt.#reject?.(reason);
   }
 }
 

@@ -1,7 +1,7 @@
 import pRetry, { AbortError } from "p-retry";
 import { SlipwayError } from "../errors.js";
 import { Again, LOOP_OPTIONS } from "./again.js";
-import type { AttemptContext } from "./attempt.js";
+import { Attempt, type AttemptContext } from "./attempt.js";
 import { AttemptRace } from "./attempt-race.js";
 import { deadlineEnd, exhaustedEnd, permanentEnd } from "./endings.js";
 import type { InterruptedBy } from "./interruption.js";
@@ -198,10 +198,12 @@ export class Run<T> extends AttemptRace {
     const { signal, deadline } = this.record.options;
     const attempt = this.takeCurrent();
     // The attempt that a refresh follows is in the history already.
-    if (attempt?.isRefresh === false) this.record.cutOff(by);
+    if (attempt !== undefined && !Attempt.isRefresh(attempt)) this.record.cutOff(by);
     const ending: unknown = by === "caller" ? signal?.reason : deadlineEnd(this.record);
     this.#end(by === "caller" ? "cancelled" : "failed", ending);
-    attempt?.giveUp(by === "deadline" && deadline?.signal.aborted === true ? deadline.signal.reason : ending);
+    if (attempt === undefined) return;
+    const isExpired = by === "deadline" && deadline?.signal.aborted === true;
+    Attempt.giveUp(attempt, isExpired ? deadline.signal.reason : ending);
   }
 
   #end(state: "failed" | "cancelled", reason: unknown): void {
