@@ -1,7 +1,7 @@
 import { execute } from "abort-controller-x";
 import type { Alarm } from "../clock/index.js";
 import { sharedTimers } from "../clock/shared-timers.js";
-import type { Again, Pausing } from "./again.js";
+import type { Pausing } from "./again.js";
 import { Attempt, callHook, type AttemptContext } from "./attempt.js";
 import { Interruption } from "./interruption.js";
 import { passOn, rejectedWith } from "./rejection.js";
@@ -27,8 +27,10 @@ export abstract class AttemptRace extends Interruption implements Pausing {
   protected abstract succeeded(): void;
   /** The attempt failed in time. */
   protected abstract failed(error: unknown, timedOut: boolean): void;
-  /** What the loop is to be told of a failed attempt. */
-  protected abstract forLoop(): Again;
+  /** Settles the promise of an attempt that failed. */
+  protected abstract goOn(attempt: Attempt): void;
+  /** What the promise of an attempt rejects with that was cut off. */
+  protected abstract interruptedWith(): unknown;
 
   remainingMs(): number {
     return this.record.remainingMs();
@@ -73,7 +75,7 @@ export abstract class AttemptRace extends Interruption implements Pausing {
     this.#armAttempt();
     return execute<V>(this.asSignal(), (resolve, reject) => {
       Attempt.awaitedBy(attempt, resolve as (value: unknown) => void, reject);
-      return () => rejectedWith(this.forLoop());
+      return () => rejectedWith(this.interruptedWith());
     });
   }
 
@@ -82,7 +84,7 @@ export abstract class AttemptRace extends Interruption implements Pausing {
     this.#current = undefined;
     if (timedOut) Attempt.giveUp(attempt, error);
     this.failed(error, timedOut);
-    Attempt.reject(attempt, this.forLoop());
+    if (Attempt.isAwaited(attempt)) this.goOn(attempt);
   }
 
   #gave(attempt: Attempt, value: unknown): void {

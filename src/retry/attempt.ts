@@ -62,6 +62,11 @@ export class Attempt implements AttemptContext {
     attempt.#controller?.abort(reason);
   }
 
+  /** Whether somebody waits for its promise. */
+  static isAwaited(attempt: Attempt): boolean {
+    return attempt.#resolve !== undefined;
+  }
+
   static awaitedBy(attempt: Attempt, resolve: Settle, reject: Settle): void {
     attempt.#resolve = resolve;
     attempt.#reject = reject;

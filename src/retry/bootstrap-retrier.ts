@@ -42,7 +42,6 @@ export type BootstrapOperation<T> = (context: AttemptContext) => T | PromiseLike
  * @public
  */
 export class BootstrapRetrier {
-  #options: ResolvedOptions;
   #record: RunRecord;
   #run: Run<unknown> | undefined;
   #events: RunEvents | undefined;
@@ -52,8 +51,8 @@ export class BootstrapRetrier {
    * itself.
    */
   constructor(options: BootstrapRetrierOptions = {}) {
-    this.#options = resolveOptions(options);
-    this.#record = new RunRecord(this.#options, this.#options.restore);
+    const resolved = resolveOptions(options);
+    this.#record = new RunRecord(resolved, resolved.restore);
   }
 
   /**
@@ -70,7 +69,7 @@ export class BootstrapRetrier {
         return rejectedWith(
           new SlipwayError("INVALID_STATE", "A run is under way: one at a time", { field: "state" }),
         );
-      this.#record = new RunRecord(this.#options);
+      this.#record = new RunRecord(this.options);
       this.#record.events = this.#events;
     }
     const run = new Run<T>(this.#record, operation);
@@ -147,7 +146,7 @@ export class BootstrapRetrier {
 
   /** @internal */
   get options(): ResolvedOptions {
-    return this.#options;
+    return this.#record.options;
   }
 
   /**
@@ -157,13 +156,12 @@ export class BootstrapRetrier {
    */
   fork(changes: Partial<ResolvedOptions> = {}): BootstrapRetrier {
     const retrier = new BootstrapRetrier();
-    retrier.#options = withOptions(this.#options, { restore: undefined, ...changes });
-    retrier.#record = new RunRecord(retrier.#options);
+    retrier.#record = new RunRecord(withOptions(this.options, { restore: undefined, ...changes }));
     return retrier;
   }
 
   #listeners(): RunEvents {
-    this.#events ??= new RunEvents(this.#options.onHookError);
+    this.#events ??= new RunEvents(this.options.onHookError);
     this.#record.events = this.#events;
     return this.#events;
   }

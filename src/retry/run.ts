@@ -21,6 +21,7 @@ export class Run<T> extends AttemptRace {
   /** Boxed, because a caller's reason may be anything. */
   #ending: { readonly reason: unknown } | undefined;
   #retryNowAsked = false;
+  #isLooping = false;
 
   constructor(record: RunRecord, operation: (context: AttemptContext) => T | PromiseLike<T>) {
     super(record);
@@ -48,7 +49,7 @@ export class Run<T> extends AttemptRace {
       this.threw(attempt, error);
       return this.#loop();
     }
-    return this.await<T>(attempt, result)?.catch(() => this.#loop()) ?? this.#loop();
+    return this.await<T>(attempt, result) ?? this.#loop();
   }
 
   retryNow(): boolean {
@@ -97,12 +98,13 @@ export class Run<T> extends AttemptRace {
   /** From the first failure on. The loop's own first turn stands for the attempt that was made without it. */
   #loop(): Promise<T> {
     if (this.#ending !== undefined) return rejectedWith(this.#ending.reason);
+    this.#isLooping = true;
     return pRetry((turn) => (turn === 1 ? rejectedWith(new Again(this)) : this.#turn()), LOOP_OPTIONS);
   }
 
   #turn(): Promise<T> {
     const attempt = this.#mayAttempt(this.record.now()) ? this.call<T>(this.#operation) : undefined;
-    return attempt ?? rejectedWith(this.forLoop());
+    return attempt ?? rejectedWith(this.#forLoop());
   }
 
   /** The loop's hook, after every failed turn. What a caller gave as a reason leaves by here, unwrapped. */
@@ -121,10 +123,20 @@ export class Run<T> extends AttemptRace {
   }
 
   /** What is permanent ends the loop at once; everything else goes on to the hook. */
-  protected override forLoop(): Again {
+  #forLoop(): Again {
     const reason = this.#ending?.reason;
     const isFinal = this.record.state === "failed" && reason instanceof Error;
     return isFinal ? (new AbortError(reason) as unknown as Again) : new Again(this);
+  }
+
+  /** The promise of the first attempt becomes that of the loop: one promise less for every run that waits. */
+  protected override goOn(attempt: Attempt): void {
+    if (this.#isLooping) Attempt.reject(attempt, this.#forLoop());
+    else Attempt.resolve(attempt, this.#loop());
+  }
+
+  protected override interruptedWith(): unknown {
+    return this.#isLooping ? this.#forLoop() : this.#ending?.reason;
   }
 
   /** Begins an attempt, unless the run is over by now. */
