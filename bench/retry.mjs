@@ -6,7 +6,6 @@
  */
 import pRetry from "p-retry";
 import { BootstrapRetrier, exponentialBackoff, retryBootstrap } from "../dist/retry/index.js";
-import { TimerQueue } from "../dist/index.js";
 
 const flag = process.argv.indexOf("--count");
 const COUNT = flag < 0 ? 20_000 : Number(process.argv[flag + 1]);
@@ -131,6 +130,42 @@ console.table([
     ratio: ratio(success("reused"), success("p-retry")),
   },
 ]);
+
+/** The same figure for other shapes of the work: an async function, one that fails later, and the class. */
+async function heapOf(start) {
+  const controller = new AbortController();
+  const runs = new Array(COUNT);
+  const before = heap();
+  for (let index = 0; index < COUNT; index += 1) runs[index] = start(controller.signal);
+  for (let turn = 0; turn < 4; turn += 1) await macrotask();
+  const bytes = (heap() - before) / COUNT;
+  const settled = Promise.allSettled(runs);
+  controller.abort(new Error("shutdown"));
+  await settled;
+  return bytes;
+}
+
+const operations = {
+  "throws at once": refuse,
+  "async, throws at once": async () => refuse(),
+  "async, throws later": async () => {
+    await null;
+    refuse();
+  },
+};
+const shapes = [];
+for (const [operation, work] of Object.entries(operations)) {
+  const theirs = await heapOf((signal) => pRetry(work, { retries: 10, minTimeout: HOUR, signal }));
+  const asFunction = await heapOf((signal) => retryBootstrap(work, { backoff, signal }));
+  const asClass = await heapOf((signal) => new BootstrapRetrier({ backoff, signal }).run(work));
+  shapes.push({
+    operation,
+    retryBootstrap: ratio(asFunction, theirs),
+    BootstrapRetrier: ratio(asClass, theirs),
+  });
+}
+console.log("heap per waiting retrier, against p-retry");
+console.table(shapes);
 
 const bound = of("slipway", "bytes") / of("p-retry", "bytes");
 if (
