@@ -15,7 +15,10 @@ export type SlipwayErrorCode =
   | "START_REFUSED"
   | "DEADLINE_EXPIRED"
   | "ATTEMPT_SUPERSEDED"
-  | "COMMIT_FAILED";
+  | "COMMIT_FAILED"
+  | "BOOTSTRAP_PERMANENT"
+  | "BOOTSTRAP_DEADLINE"
+  | "BOOTSTRAP_EXHAUSTED";
 
 /**
  * What an error is about: the field that is wrong, the value found there, and the error behind it.

@@ -13,3 +13,4 @@ export {
 export * from "./conditions/index.js";
 export * from "./deadline/index.js";
 export * from "./phase/index.js";
+export * from "./retry/index.js";

@@ -39,7 +39,11 @@ type Pruning = "never" | "after-grace" | "at-once";
  * import { Reconciler, type ObservationSource } from "slipway/phase";
  * import { MemoryRecordStore } from "slipway/testing";
  *
- * declare const source: ObservationSource;
+ * const source: ObservationSource = {
+ *   list: async () => ({ items: [], cursor: null }), // what the backend has, page by page
+ *   get: async () => null, // a direct look at one
+ *   async *watch() {}, // news
+ * };
  * const reconciler = new Reconciler({ store: new MemoryRecordStore(), source, clock: systemClock });
  * await reconciler.sweep();
  * ```

@@ -1,0 +1,39 @@
+/** A run, as the loop's hook needs it. */
+export interface Pausing {
+  /** Waits for the next attempt; rejects when there is none. */
+  pause(): Promise<void>;
+}
+
+/**
+ * All that the loop hears of a failure after which it goes on: whose it was. What was thrown is none of its business.
+ *
+ * An error only by its prototype: the loop wants one, and a stack would cost more than everything else that a waiting
+ * run keeps.
+ */
+export class Again {
+  readonly run: Pausing;
+
+  constructor(run: Pausing) {
+    this.run = run;
+  }
+}
+Object.setPrototypeOf(Again.prototype, Error.prototype);
+
+const always = (): boolean => true;
+
+/**
+ * p-retry's options, for every run the same. All of them, though most at values that do nothing: p-retry adds what is
+ * left out to each run's own copy, with functions made anew, and the host then keeps a shape for every run. Not
+ * frozen, because copying a frozen object takes the slow way as well.
+ */
+export const LOOP_OPTIONS = {
+  retries: Number.POSITIVE_INFINITY,
+  minTimeout: 0,
+  maxTimeout: Number.POSITIVE_INFINITY,
+  maxRetryTime: Number.POSITIVE_INFINITY,
+  factor: 1,
+  randomize: false,
+  onFailedAttempt: ({ error }: { readonly error: unknown }): Promise<void> => (error as Again).run.pause(),
+  shouldRetry: always,
+  shouldConsumeRetry: always,
+};

@@ -1,0 +1,59 @@
+import { clip, show } from "../errors.js";
+import { readText } from "./classify/inspect.js";
+import { unmarked } from "./marks.js";
+import type { FailureKind, Verdict } from "./verdict.js";
+
+/**
+ * One failed attempt, as history, events and errors carry it. Plain JSON but for `error`.
+ *
+ * @public
+ */
+export interface AttemptFailure {
+  /** 1 for the first attempt of the run. */
+  readonly attempt: number;
+  /** Epoch milliseconds. */
+  readonly startedAt: number;
+  /** Epoch milliseconds. */
+  readonly endedAt: number;
+  readonly verdict: Verdict;
+  readonly code: string;
+  readonly kind: FailureKind;
+  readonly explanation: string;
+  /** What the error says, cut to 500 characters. */
+  readonly message: string;
+  /** The wait that was planned after it; `null` when none followed. */
+  readonly waitMs: number | null;
+  /** The wait that the peer asked for; `null` when it asked for none. */
+  readonly hintMs: number | null;
+  /** The peer asked for more than `hintCapMs`, which was used in its place. */
+  readonly hintClamped: boolean;
+  /** What was thrown, by identity; `undefined` after a restart. */
+  readonly error: unknown;
+}
+
+const MESSAGE_LENGTH = 500;
+
+/** What anything thrown says. */
+export function messageOf(error: unknown): string {
+  const thrown = unmarked(error);
+  const message = readText(thrown, "message");
+  if (message !== undefined && message !== "") return clip(message, MESSAGE_LENGTH);
+  return readText(thrown, "details") ?? readText(thrown, "name") ?? show(thrown);
+}
+
+/** A failure as plain JSON. */
+export function storedFailure(failure: AttemptFailure): Omit<AttemptFailure, "error"> {
+  return {
+    attempt: failure.attempt,
+    startedAt: failure.startedAt,
+    endedAt: failure.endedAt,
+    verdict: failure.verdict,
+    code: failure.code,
+    kind: failure.kind,
+    explanation: failure.explanation,
+    message: failure.message,
+    waitMs: failure.waitMs,
+    hintMs: failure.hintMs,
+    hintClamped: failure.hintClamped,
+  };
+}

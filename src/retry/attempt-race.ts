@@ -1,0 +1,158 @@
+import { execute } from "abort-controller-x";
+import { sharedQueue, type Alarm } from "../clock/index.js";
+import type { Pausing } from "./again.js";
+import { Attempt, callHook, type AttemptContext } from "./attempt.js";
+import { Interruption } from "./interruption.js";
+import { passOn, rejectedWith } from "./rejection.js";
+import type { RunRecord } from "./run-record.js";
+
+/**
+ * One attempt, or one wait, at a time, each raced against its time and against the end of the run. One alarm serves
+ * both.
+ */
+export abstract class AttemptRace extends Interruption implements Pausing {
+  protected readonly record: RunRecord;
+  #alarm: Alarm | undefined;
+  #current: Attempt | undefined;
+  #wake: ((value: undefined) => void) | undefined;
+
+  constructor(record: RunRecord) {
+    super();
+    this.record = record;
+  }
+
+  abstract pause(): Promise<void>;
+  /** The attempt gave a value in time. */
+  protected abstract succeeded(): void;
+  /** The attempt failed in time. */
+  protected abstract failed(error: unknown, timedOut: boolean): void;
+  /** Settles the promise of an attempt that failed. */
+  protected abstract goOn(attempt: Attempt): void;
+  /** What the promise of an attempt rejects with that was cut off. */
+  protected abstract interruptedWith(): unknown;
+
+  remainingMs(): number {
+    return this.record.remainingMs();
+  }
+
+  protected openAttempt(): Attempt {
+    const attempt = new Attempt(this.record.attempts, this.record.state === "refreshing", this);
+    this.#current = attempt;
+    return attempt;
+  }
+
+  /** Calls what is to be attempted. `undefined` when it ended before there was anything to wait for. */
+  protected call<V>(work: (context: AttemptContext) => unknown): Promise<V> | undefined {
+    const attempt = this.openAttempt();
+    let result: unknown;
+    try {
+      result = work(attempt);
+    } catch (error) {
+      this.threw(attempt, error);
+      return undefined;
+    }
+    return this.await<V>(attempt, result);
+  }
+
+  /** Waits for what the call returned, as long as an attempt may take. */
+  protected await<V>(attempt: Attempt, result: unknown): Promise<V> | undefined {
+    // A plain value is there already: it needs neither a timer nor a race.
+    if (typeof result !== "object" && typeof result !== "function") {
+      const isInTime = this.#current === attempt;
+      this.#gave(attempt, result);
+      return isInTime ? Promise.resolve(result as V) : undefined;
+    }
+    try {
+      Promise.resolve(result).then(
+        (value) => this.#gave(attempt, value),
+        (error: unknown) => this.threw(attempt, error),
+      );
+    } catch (error) {
+      this.threw(attempt, error);
+    }
+    if (this.#current !== attempt) return undefined;
+    this.#armAttempt();
+    return execute<V>(this.asSignal(), (resolve, reject) => {
+      Attempt.awaitedBy(attempt, resolve as (value: unknown) => void, reject);
+      return () => rejectedWith(this.interruptedWith());
+    });
+  }
+
+  protected threw(attempt: Attempt, error: unknown, timedOut = false): void {
+    if (this.#current !== attempt) return;
+    this.#current = undefined;
+    if (timedOut) Attempt.giveUp(attempt, error);
+    this.failed(error, timedOut);
+    if (Attempt.isAwaited(attempt)) this.goOn(attempt);
+  }
+
+  #gave(attempt: Attempt, value: unknown): void {
+    if (this.#current !== attempt) {
+      const { onLateResult, onHookError } = this.record.options;
+      if (!Attempt.isRefresh(attempt)) callHook(onLateResult, value, onHookError);
+      return;
+    }
+    this.#current = undefined;
+    this.succeeded();
+    Attempt.resolve(attempt, value);
+  }
+
+  /** Takes the attempt that is under way out of the race: nothing that it does later counts. */
+  protected takeCurrent(): Attempt | undefined {
+    const attempt = this.#current;
+    this.#current = undefined;
+    return attempt;
+  }
+
+  protected wait(): Promise<void> {
+    this.#setAlarm(this.record.nextAttemptAt ?? this.record.now(), () => this.#ring());
+    return execute<undefined>(this.asSignal(), (resolve) => {
+      this.#wake = resolve;
+      return passOn;
+    });
+  }
+
+  /** The wait ends now, or at another instant. */
+  protected endWait(): void {
+    const wake = this.#wake;
+    this.#wake = undefined;
+    wake?.(undefined);
+  }
+
+  protected moveWait(at: number): void {
+    if (this.#wake !== undefined) this.#alarm?.set(at);
+  }
+
+  protected disarm(): void {
+    this.#alarm?.[Symbol.dispose]();
+    this.#wake = undefined;
+  }
+
+  #armAttempt(): void {
+    const remaining = Math.max(Math.ceil(this.remainingMs()), 1);
+    this.#setAlarm(Math.min(this.record.attemptEndsAt(), this.record.now() + remaining), () => this.#ring());
+  }
+
+  /** @param ring - Made where the caller's other closure is made, so that both share one context. */
+  #setAlarm(at: number, ring: () => void): void {
+    if (this.#alarm !== undefined) {
+      this.#alarm.set(at);
+      return;
+    }
+    const { timers, clock } = this.record.options;
+    this.#alarm = (timers ?? sharedQueue(clock, false)).schedule(at, ring);
+  }
+
+  #ring(): void {
+    const attempt = this.#current;
+    if (attempt === undefined) this.endWait();
+    else if (this.remainingMs() <= 0) this.interrupt("deadline");
+    else if (this.record.now() < this.record.attemptEndsAt()) this.#armAttempt();
+    else
+      this.threw(
+        attempt,
+        new DOMException("The attempt took longer than one attempt may", "TimeoutError"),
+        true,
+      );
+  }
+}

@@ -1,0 +1,61 @@
+/**
+ * Reading of foreign values: an error may be a proxy, carry getters that throw, or come from another realm, where
+ * `instanceof` does not hold. Nothing here throws.
+ */
+
+export function read(value: unknown, key: string): unknown {
+  if (typeof value !== "object" || value === null) return undefined;
+  try {
+    return (value as Record<string, unknown>)[key];
+  } catch {
+    return undefined;
+  }
+}
+
+export function readText(value: unknown, key: string): string | undefined {
+  const found = read(value, key);
+  return typeof found === "string" ? found : undefined;
+}
+
+export function readInteger(value: unknown, key: string): number | undefined {
+  const found = read(value, key);
+  return typeof found === "number" && Number.isInteger(found) ? found : undefined;
+}
+
+/** The members of an aggregate of failures. Only the real kind: other errors carry lists of other things. */
+export function readMembers(value: unknown): readonly unknown[] | undefined {
+  if (readText(value, "name") !== "AggregateError") return undefined;
+  const members = read(value, "errors");
+  try {
+    return Array.isArray(members) ? (members.slice(0, MOST_MEMBERS) as unknown[]) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const MOST_MEMBERS = 32;
+const MOST_KEYS = 200;
+
+/**
+ * One header, or one entry of call metadata: from `Headers`, gRPC's `Metadata`, a `Map`, or a plain object with
+ * names in any letter case.
+ */
+export function readHeader(bag: unknown, name: string): string | undefined {
+  if (typeof bag !== "object" || bag === null) return undefined;
+  try {
+    const get = read(bag, "get");
+    const found: unknown =
+      typeof get === "function" ? Reflect.apply(get, bag, [name]) : read(bag, keyLike(bag, name));
+    const first: unknown = Array.isArray(found) ? found[0] : found;
+    if (typeof first === "string") return first;
+    return typeof first === "number" ? String(first) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function keyLike(bag: object, name: string): string {
+  if (Object.hasOwn(bag, name)) return name;
+  const keys = Object.keys(bag).slice(0, MOST_KEYS);
+  return keys.find((key) => key.toLowerCase() === name) ?? name;
+}

@@ -1,0 +1,28 @@
+import { BootstrapDeadlineError, BootstrapExhaustedError, BootstrapPermanentError } from "./errors.js";
+import type { RetryDecision } from "./progress.js";
+import type { RunRecord } from "./run-record.js";
+
+/** What the record of a run says when it ends without a value. */
+
+export function permanentEnd(record: RunRecord, refreshError?: unknown): BootstrapPermanentError {
+  return new BootstrapPermanentError(record.history, record.cause(), refreshError);
+}
+
+export function exhaustedEnd(record: RunRecord): BootstrapExhaustedError {
+  return new BootstrapExhaustedError(record.history, record.cause(), record.options.maxAttempts);
+}
+
+/** @param wait - The wait that the deadline did not leave room for; absent when it passed during an attempt. */
+export function deadlineEnd(
+  record: RunRecord,
+  wait: Partial<Pick<RetryDecision, "waitMs" | "hintMs">> = {},
+): BootstrapDeadlineError {
+  const signal = record.options.deadline?.signal;
+  const deadlineReason: unknown = signal?.aborted === true ? signal.reason : undefined;
+  return new BootstrapDeadlineError(record.history, record.cause() ?? deadlineReason, {
+    waitMs: wait.waitMs ?? null,
+    hintMs: wait.hintMs ?? null,
+    remainingMs: record.remainingMs(),
+    deadlineReason,
+  });
+}

@@ -1,0 +1,262 @@
+import { messageOf, type AttemptFailure } from "./attempt-failure.js";
+import type { InterruptedBy } from "./interruption.js";
+import { unmarked } from "./marks.js";
+import type { ResolvedOptions } from "./options.js";
+import { afterFailure, delayOf, type RetryDecision, type RetryProgress } from "./progress.js";
+import type { RetrySnapshot, RetryState } from "./snapshot.js";
+import type { Classification } from "./verdict.js";
+
+/** Told of everything that happens in a run, as it happens. */
+export interface RunListener {
+  attemptStarted(record: RunRecord): void;
+  attemptFailed(record: RunRecord): void;
+  waiting(record: RunRecord): void;
+  settled(record: RunRecord): void;
+}
+
+/** Everything that is known of one run: what `status()`, `snapshot()` and the run itself read. */
+export class RunRecord implements RetryProgress {
+  readonly options: ResolvedOptions;
+  /** Absent until somebody listens. */
+  events: RunListener | undefined;
+  state: RetryState | "refreshing" = "idle";
+  attempts = 0;
+  failures = 0;
+  previousMs: number | null = null;
+  suspects = 0;
+  suspectSince: number | null = null;
+  refreshed = false;
+  transientCount = 0;
+  permanentCount = 0;
+  suspectCount = 0;
+  cancelledCount = 0;
+  /** The first failure, and those after it as far as they are kept. */
+  first: AttemptFailure | undefined;
+  later: readonly AttemptFailure[] = NONE;
+  startedAt: number | null = null;
+  attemptStartedAt: number | null = null;
+  nextAttemptAt: number | null = null;
+  retryNowAt: number | null = null;
+  /** When the run ended, and with what: nothing after success. */
+  end: { readonly at: number; readonly reason: unknown } | undefined;
+
+  constructor(options: ResolvedOptions, restore?: RetrySnapshot) {
+    this.options = options;
+    if (restore !== undefined) this.#restore(restore);
+  }
+
+  now(): number {
+    return this.options.clock.now();
+  }
+
+  /** Time to the deadline. One that cannot say is over: a bootstrap must not outlive what bounds it. */
+  remainingMs(): number {
+    const { deadline } = this.options;
+    if (deadline === undefined) return Number.POSITIVE_INFINITY;
+    try {
+      const remaining = deadline.remainingMs();
+      return remaining > 0 ? remaining : 0;
+    } catch {
+      return 0;
+    }
+  }
+
+  begin(): number {
+    const now = this.now();
+    this.startedAt ??= now;
+    return now;
+  }
+
+  isExhausted(): boolean {
+    return this.attempts >= this.options.maxAttempts;
+  }
+
+  startAttempt(now: number): void {
+    this.state = "attempting";
+    this.attempts += 1;
+    this.attemptStartedAt = now;
+    this.nextAttemptAt = null;
+  }
+
+  startRefresh(): void {
+    this.state = "refreshing";
+    this.attemptStartedAt = this.now();
+    this.nextAttemptAt = this.attemptStartedAt;
+  }
+
+  /** From here on `nextAttemptAt` is waited for. */
+  wait(): void {
+    this.state = "waiting";
+    this.nextAttemptAt ??= this.now();
+  }
+
+  /** When the attempt, or the refresh, that is under way has taken its time. */
+  attemptEndsAt(): number {
+    return (this.attemptStartedAt ?? this.now()) + this.options.attemptTimeoutMs;
+  }
+
+  /** Failures that the bounded history dropped. */
+  get omitted(): number {
+    const counted = this.transientCount + this.permanentCount + this.suspectCount + this.cancelledCount;
+    return counted - this.later.length - (this.first === undefined ? 0 : 1);
+  }
+
+  /** The first failure, and the latest. */
+  get history(): readonly AttemptFailure[] {
+    return this.first === undefined ? NONE : [this.first, ...this.later];
+  }
+
+  get last(): AttemptFailure | undefined {
+    return this.later.at(-1) ?? this.first;
+  }
+
+  /** Whether nothing is left to wait for. */
+  isDue(now: number): boolean {
+    return this.nextAttemptAt === null || this.nextAttemptAt <= now;
+  }
+
+  waitLeftMs(): number {
+    return Math.max((this.nextAttemptAt ?? 0) - this.now(), 0);
+  }
+
+  /** Moves the next attempt closer, at a distance from the last time; `false` when it is as close already. */
+  retryNow(): boolean {
+    if (this.state !== "waiting" || this.nextAttemptAt === null) return false;
+    const now = this.now();
+    const spaced = this.retryNowAt === null ? now : this.retryNowAt + this.options.retryNowSpacingMs;
+    const at = Math.max(now, spaced);
+    if (at >= this.nextAttemptAt) return false;
+    this.retryNowAt = at;
+    this.nextAttemptAt = at;
+    return true;
+  }
+
+  fail(error: unknown, classification: Classification, now: number): RetryDecision {
+    const canRefresh = this.options.refresh !== undefined;
+    const facts = { classification, now, remainingMs: this.remainingMs(), canRefresh };
+    const { progress, decision } = afterFailure(this, facts, this.options);
+    this.#take(progress);
+    this.nextAttemptAt = decision.next === "wait" ? now + (decision.waitMs ?? 0) : null;
+    this.#remember({
+      attempt: this.attempts,
+      startedAt: this.attemptStartedAt ?? now,
+      endedAt: now,
+      verdict: classification.verdict,
+      code: classification.code,
+      kind: classification.kind ?? "unknown",
+      explanation: classification.explanation,
+      message: messageOf(error),
+      waitMs: decision.next === "wait" ? decision.waitMs : null,
+      hintMs: classification.pushbackMs ?? classification.retryAfterMs ?? null,
+      hintClamped: decision.hintClamped,
+      error,
+    });
+    return decision;
+  }
+
+  /** The attempt that was under way when the run was ended from outside. */
+  cutOff(by: InterruptedBy): void {
+    this.cancelledCount += 1;
+    const whose = by === "caller" ? "The caller gave up" : "The deadline passed";
+    this.#note(
+      "cancelled",
+      by === "caller" ? "CANCELLED" : "DEADLINE",
+      `${whose} during the attempt`,
+      this.now(),
+    );
+  }
+
+  settle(state: RetryState, reason: unknown): void {
+    this.state = state;
+    this.end = { at: this.now(), reason };
+    // A cancelled run keeps its next instant: another process may go on with it.
+    if (state !== "cancelled") this.nextAttemptAt = null;
+  }
+
+  /** The last error that the operation threw. */
+  cause(): unknown {
+    return unmarked(this.history.findLast((failure) => failure.error !== undefined)?.error);
+  }
+
+  #note(verdict: "cancelled" | "transient", code: string, explanation: string, endedAt: number): void {
+    this.#remember({
+      attempt: this.attempts,
+      startedAt: this.attemptStartedAt ?? endedAt,
+      endedAt,
+      verdict,
+      code,
+      kind: verdict === "cancelled" ? "cancellation" : "unknown",
+      explanation,
+      message: explanation,
+      waitMs: null,
+      hintMs: null,
+      hintClamped: false,
+      error: undefined,
+    });
+  }
+
+  #remember(failure: AttemptFailure): void {
+    if (this.first === undefined) {
+      this.first = failure;
+      return;
+    }
+    const later = [...this.later, failure];
+    this.later = later.length < this.options.historyLimit ? later : later.slice(1);
+  }
+
+  #take(progress: RetryProgress): void {
+    this.attempts = progress.attempts;
+    this.failures = progress.failures;
+    this.previousMs = progress.previousMs;
+    this.suspects = progress.suspects;
+    this.suspectSince = progress.suspectSince;
+    this.refreshed = progress.refreshed;
+    this.transientCount = progress.transientCount;
+    this.permanentCount = progress.permanentCount;
+    this.suspectCount = progress.suspectCount;
+    this.cancelledCount = progress.cancelledCount;
+  }
+
+  /**
+   * Under a clock that was set back every instant moves along with it, so that the wait keeps the time it had left,
+   * and never more.
+   */
+  #restore(stored: RetrySnapshot): void {
+    const shift = Math.min(this.now() - stored.observedAt, 0);
+    const moved = (at: number | null): number | null => (at === null ? null : Math.max(at + shift, 0));
+    this.state = stored.state;
+    this.#take(stored);
+    this.suspectSince = moved(stored.suspectSince);
+    [this.first, ...this.later] = stored.history.map((failure) => ({ ...failure, error: undefined }));
+    this.startedAt = moved(stored.startedAt);
+    this.attemptStartedAt = moved(stored.attemptStartedAt);
+    this.nextAttemptAt = moved(stored.nextAttemptAt);
+    this.retryNowAt = moved(stored.retryNowAt);
+    if (this.nextAttemptAt === null && this.attemptStartedAt !== null)
+      this.#interrupted(this.attemptStartedAt);
+    else this.#bound();
+  }
+
+  /** The attempt that the other process died in counts as failed, or a crash in every attempt would storm. */
+  #interrupted(startedAt: number): void {
+    this.failures += 1;
+    this.previousMs = delayOf(this.options, this.failures, this.previousMs);
+    this.nextAttemptAt = startedAt + this.previousMs;
+    if (this.last?.attempt === this.attempts) return;
+    this.transientCount += 1;
+    this.#note("transient", "INTERRUPTED", "The process ended during the attempt", startedAt);
+  }
+
+  /** A stored instant further away than any wait of this retrier is no instruction to sleep for years. */
+  #bound(): void {
+    if (this.nextAttemptAt === null) return;
+    const { backoff, hintCapMs } = this.options;
+    const longest = Math.max(backoff.capMs ?? LONGEST_STORED_WAIT_MS, hintCapMs);
+    this.nextAttemptAt = Math.min(this.nextAttemptAt, this.now() + longest);
+  }
+}
+
+const NONE: readonly AttemptFailure[] = Object.freeze([]);
+
+/** For a backoff that tells no cap. */
+const LONGEST_STORED_WAIT_MS = 86_400_000;

@@ -1,0 +1,242 @@
+import pRetry, { AbortError } from "p-retry";
+import { SlipwayError } from "../errors.js";
+import { Again, LOOP_OPTIONS } from "./again.js";
+import { Attempt, type AttemptContext } from "./attempt.js";
+import { AttemptRace } from "./attempt-race.js";
+import { deadlineEnd, exhaustedEnd, permanentEnd } from "./endings.js";
+import type { InterruptedBy } from "./interruption.js";
+import { judge } from "./judge.js";
+import type { RetryDecision } from "./progress.js";
+import { rejectedWith } from "./rejection.js";
+import type { RunRecord } from "./run-record.js";
+
+/**
+ * One run: what follows an attempt, and what ends it all.
+ *
+ * p-retry turns the loop, and nothing else: the waiting is done in its hook on Slipway's clock, and every decision is
+ * made before it hears of a failure.
+ */
+export class Run<T> extends AttemptRace {
+  readonly #operation: (context: AttemptContext) => T | PromiseLike<T>;
+  /** Boxed, because a caller's reason may be anything. */
+  #ending: { readonly reason: unknown } | undefined;
+  #retryNowAsked = false;
+  #isLooping = false;
+
+  constructor(record: RunRecord, operation: (context: AttemptContext) => T | PromiseLike<T>) {
+    super(record);
+    this.#operation = operation;
+  }
+
+  start(): Promise<T> {
+    const { record } = this;
+    const { state } = record;
+    if (state === "succeeded" || state === "failed") {
+      const message = `The restored run has ${state}: a new one is a new retrier`;
+      return rejectedWith(
+        new SlipwayError("INVALID_STATE", message, { field: "restore.state", value: state }),
+      );
+    }
+    const now = record.begin();
+    this.#prepare(now);
+    if (this.#isEnded() || !record.isDue(now) || !this.#mayAttempt(now)) return this.#loop();
+    // Called from here, and not by `call`: every frame is kept with every error that is thrown.
+    const attempt = this.openAttempt();
+    let result: unknown;
+    try {
+      result = this.#operation(attempt);
+    } catch (error) {
+      this.threw(attempt, error);
+      return this.#loop();
+    }
+    return this.await<T>(attempt, result) ?? this.#loop();
+  }
+
+  retryNow(): boolean {
+    const { record } = this;
+    if (record.state === "attempting" || record.state === "refreshing") {
+      // The news may be younger than the attempt: if that fails, the wait after it is cut short.
+      this.#retryNowAsked = true;
+      return true;
+    }
+    if (!record.retryNow()) return false;
+    const now = record.now();
+    // A wait that began in this very instant ends on a timer, so that a macrotask lies between two attempts.
+    if (record.isDue(now) && now > (record.last?.endedAt ?? 0)) this.endWait();
+    else this.moveWait(record.nextAttemptAt ?? now);
+    return true;
+  }
+
+  get reason(): unknown {
+    return this.#ending?.reason;
+  }
+
+  /** What ends a run before it begins, or makes it wait for what another process planned. */
+  #prepare(now: number): void {
+    const { record } = this;
+    const { signal, deadline } = record.options;
+    if (signal?.aborted === true) {
+      this.interrupt("caller");
+    } else if (this.#isOverdue()) {
+      this.interrupt("deadline");
+    } else if (record.isExhausted()) {
+      this.#end("failed", exhaustedEnd(record));
+    } else {
+      this.watch(signal, deadline?.signal);
+      if (!record.isDue(now)) this.#resume();
+    }
+  }
+
+  #resume(): void {
+    const { record } = this;
+    record.wait();
+    const waitMs = record.waitLeftMs();
+    if (waitMs >= this.remainingMs()) this.#end("failed", deadlineEnd(record, { waitMs }));
+    else record.events?.waiting(record);
+  }
+
+  /** From the first failure on. The loop's own first turn stands for the attempt that was made without it. */
+  #loop(): Promise<T> {
+    if (this.#ending !== undefined) return rejectedWith(this.#ending.reason);
+    this.#isLooping = true;
+    return pRetry((turn) => (turn === 1 ? rejectedWith(new Again(this)) : this.#turn()), LOOP_OPTIONS);
+  }
+
+  #turn(): Promise<T> {
+    const attempt = this.#mayAttempt(this.record.now()) ? this.call<T>(this.#operation) : undefined;
+    return attempt ?? rejectedWith(this.#forLoop());
+  }
+
+  /** The loop's hook, after every failed turn. What a caller gave as a reason leaves by here, unwrapped. */
+  pause(): Promise<void> {
+    if (this.#ending !== undefined) return rejectedWith(this.#ending.reason);
+    return this.record.state === "refreshing" ? this.#refresh() : this.wait();
+  }
+
+  /** The embedder's `refresh` is an attempt of its own kind: bounded, abortable, and never repeated. */
+  async #refresh(): Promise<void> {
+    const { options, last } = this.record;
+    const renew = ({ signal }: AttemptContext): unknown => options.refresh?.({ signal, error: last?.error });
+    await this.call<unknown>(renew)?.catch(() => undefined);
+    if (this.#ending !== undefined) throw this.#ending.reason;
+    await this.wait();
+  }
+
+  /** What is permanent ends the loop at once; everything else goes on to the hook. */
+  #forLoop(): Again {
+    const reason = this.#ending?.reason;
+    const isFinal = this.record.state === "failed" && reason instanceof Error;
+    return isFinal ? (new AbortError(reason) as unknown as Again) : new Again(this);
+  }
+
+  /** The promise of the first attempt becomes that of the loop: one promise less for every run that waits. */
+  protected override goOn(attempt: Attempt): void {
+    if (this.#isLooping) Attempt.reject(attempt, this.#forLoop());
+    else Attempt.resolve(attempt, this.#loop());
+  }
+
+  protected override interruptedWith(): unknown {
+    return this.#isLooping ? this.#forLoop() : this.#ending?.reason;
+  }
+
+  /** Begins an attempt, unless the run is over by now. */
+  #mayAttempt(now: number): boolean {
+    const { record } = this;
+    if (this.#isOverdue()) this.interrupt("deadline");
+    if (this.#ending !== undefined) return false;
+    record.startAttempt(now);
+    record.events?.attemptStarted(record);
+    return !this.#isEnded();
+  }
+
+  protected override succeeded(): void {
+    if (this.record.state === "refreshing") {
+      this.#beginWait();
+      return;
+    }
+    this.#ending = { reason: undefined };
+    this.#settle("succeeded", undefined);
+  }
+
+  protected override failed(error: unknown, timedOut: boolean): void {
+    const { record } = this;
+    const { options } = record;
+    if (this.#isEnded()) return;
+    if (record.state === "refreshing") {
+      this.#end("failed", permanentEnd(record, error));
+      return;
+    }
+    try {
+      const now = record.now();
+      const classification = judge(error, { signal: options.signal, timedOut, now }, options);
+      const decision = record.fail(error, classification, now);
+      record.events?.attemptFailed(record);
+      // A listener may have aborted the run.
+      if (!this.#isEnded()) this.#follow(decision, error);
+    } catch (mistake) {
+      // A backoff of the embedder's own threw: a mistake, which no attempt mends.
+      this.#end("failed", mistake);
+    }
+  }
+
+  #follow(decision: RetryDecision, error: unknown): void {
+    if (decision.next === "refresh") this.record.startRefresh();
+    else if (decision.next === "wait") this.#beginWait();
+    else this.#stop(decision, error);
+  }
+
+  #beginWait(): void {
+    const { record } = this;
+    record.wait();
+    if (this.#retryNowAsked) record.retryNow();
+    this.#retryNowAsked = false;
+    record.events?.waiting(record);
+  }
+
+  #stop(decision: RetryDecision, error: unknown): void {
+    const { record } = this;
+    const { signal } = record.options;
+    if (decision.stoppedBy === "permanent") this.#end("failed", permanentEnd(record));
+    else if (decision.stoppedBy === "exhausted") this.#end("failed", exhaustedEnd(record));
+    else if (decision.stoppedBy === "deadline") this.#end("failed", deadlineEnd(record, decision));
+    else this.#end("cancelled", signal?.aborted === true ? signal.reason : error);
+  }
+
+  protected override isCaller(signal: AbortSignal): boolean {
+    return signal === this.record.options.signal;
+  }
+
+  protected override interrupted(by: InterruptedBy): void {
+    const { signal, deadline } = this.record.options;
+    const attempt = this.takeCurrent();
+    // The attempt that a refresh follows is in the history already.
+    if (attempt !== undefined && !Attempt.isRefresh(attempt)) this.record.cutOff(by);
+    const ending: unknown = by === "caller" ? signal?.reason : deadlineEnd(this.record);
+    this.#end(by === "caller" ? "cancelled" : "failed", ending);
+    if (attempt === undefined) return;
+    const isExpired = by === "deadline" && deadline?.signal.aborted === true;
+    Attempt.giveUp(attempt, isExpired ? deadline.signal.reason : ending);
+  }
+
+  #end(state: "failed" | "cancelled", reason: unknown): void {
+    if (this.#ending !== undefined) return;
+    this.#ending = { reason };
+    this.#settle(state, reason);
+  }
+
+  #settle(state: "succeeded" | "failed" | "cancelled", reason: unknown): void {
+    const { record } = this;
+    this.disarm();
+    this.unwatch(record.options.signal, record.options.deadline?.signal);
+    record.settle(state, reason);
+    record.events?.settled(record);
+  }
+
+  #isOverdue(): boolean {
+    return this.record.options.deadline?.signal.aborted === true || this.remainingMs() <= 0;
+  }
+
+  #isEnded(): boolean {
+    return this.#ending !== undefined;
+  }
+}

@@ -1,0 +1,159 @@
+import { SlipwayError } from "../../errors.js";
+
+/**
+ * Where the activation of one instance stands. `none` is the absence of an entry.
+ *
+ * @public
+ */
+export type ActivationState = "activating" | "active" | "stopped" | "completed";
+
+/**
+ * What a ledger keeps for one instance id. Plain JSON.
+ *
+ * @public
+ */
+export interface ActivationEntry {
+  readonly state: ActivationState;
+  /** Grows by one with every change: what compare-and-swap compares. */
+  readonly version: number;
+  /** Who took the instance to `activating`: tells a claim of one's own from another's. */
+  readonly claim: string | null;
+  /** Epoch milliseconds of the last change. */
+  readonly at: number;
+}
+
+/**
+ * Where activations are kept: one entry per instance id, changed by compare-and-swap only.
+ *
+ * @public
+ */
+export interface ActivationLedger {
+  /** The entry, or `null` when there is none. Must not be older than the last successful swap. */
+  read(instanceId: string): ActivationEntry | null | PromiseLike<ActivationEntry | null>;
+  /**
+   * Replaces the entry when its version is still `expectedVersion` (`null`: there is no entry), atomically. `next` is
+   * `null` to remove it.
+   *
+   * @returns Whether it was replaced. A rejection leaves that open.
+   */
+  compareAndSwap(
+    instanceId: string,
+    expectedVersion: number | null,
+    next: ActivationEntry | null,
+  ): boolean | PromiseLike<boolean>;
+}
+
+/** What may happen to an activation. */
+export type ActivationEvent =
+  | { readonly type: "claim"; readonly claim: string }
+  | { readonly type: "started"; readonly claim: string }
+  | { readonly type: "stop" }
+  | { readonly type: "complete" };
+
+/** Either the next entry, or why there is none. */
+export type ActivationStep =
+  | { readonly applied: true; readonly next: ActivationEntry }
+  | {
+      readonly applied: false;
+      readonly why: "active" | "stopped" | "completed" | "uncertain" | "not-started";
+    };
+
+/**
+ * The rules of an activation, pure: `(entry, event, now) -> next entry`.
+ *
+ * Only an instance without an entry can be claimed, so a workload starts at most once for an instance id. `stopped`
+ * and `completed` are final. A stop wins over everything but those two, and a claim that was not started yet never
+ * becomes active after it.
+ *
+ * @example
+ * ```ts
+ * import { applyActivation } from "slipway/retry";
+ *
+ * const stopped = applyActivation(null, { type: "stop" }, 0);
+ * stopped.applied && applyActivation(stopped.next, { type: "claim", claim: "a" }, 1); // => { applied: false, why: "stopped" }
+ * ```
+ *
+ * @public
+ */
+export function applyActivation(
+  entry: ActivationEntry | null,
+  event: ActivationEvent,
+  now: number,
+): ActivationStep {
+  const to = (state: ActivationState, claim: string | null): ActivationStep => ({
+    applied: true,
+    next: { state, version: (entry?.version ?? 0) + 1, claim, at: now },
+  });
+  if (entry?.state === "stopped" || entry?.state === "completed") return { applied: false, why: entry.state };
+  switch (event.type) {
+    case "claim":
+      if (entry === null) return to("activating", event.claim);
+      return { applied: false, why: entry.state === "active" ? "active" : "uncertain" };
+    case "started":
+      if (entry === null) return { applied: false, why: "not-started" };
+      if (entry.state === "active") return { applied: false, why: "active" };
+      return entry.claim === event.claim ? to("active", entry.claim) : { applied: false, why: "uncertain" };
+    case "stop":
+      return to("stopped", entry?.claim ?? null);
+    case "complete":
+      return entry === null ? { applied: false, why: "not-started" } : to("completed", entry.claim);
+  }
+}
+
+/** Writes that are tried again when somebody else wrote in between. Each loss is another's progress. */
+const MOST_CONFLICTS = 100;
+
+/**
+ * Applies an event to the stored entry, again when another writer came first.
+ *
+ * @returns The entry that holds afterwards, and whether it was this event that made it.
+ */
+export async function recordActivation(
+  ledger: ActivationLedger,
+  instanceId: string,
+  event: ActivationEvent,
+  now: () => number,
+): Promise<{ readonly entry: ActivationEntry | null; readonly step: ActivationStep }> {
+  for (let conflicts = 0; conflicts < MOST_CONFLICTS; conflicts += 1) {
+    const entry = await ledger.read(instanceId);
+    const step = applyActivation(entry, event, now());
+    if (!step.applied) return { entry, step };
+    if (await ledger.compareAndSwap(instanceId, entry?.version ?? null, step.next))
+      return { entry: step.next, step };
+  }
+  throw new SlipwayError("COMMIT_FAILED", `The activation ledger refused ${MOST_CONFLICTS} writes in a row`, {
+    field: "instanceId",
+    value: instanceId,
+  });
+}
+
+/**
+ * An explicit stop: written to the key that an activation has to take, so that exactly one of the two wins.
+ *
+ * @returns The entry before which the stop came too late (`completed`), or the `stopped` one. `workloadMayRun` says
+ * that an activation came first, so the workload has to be stopped as well.
+ *
+ * @public
+ */
+export async function stopActivation(
+  ledger: ActivationLedger,
+  instanceId: string,
+  now: number,
+): Promise<{ readonly entry: ActivationEntry; readonly workloadMayRun: boolean }> {
+  const { entry, step } = await recordActivation(ledger, instanceId, { type: "stop" }, () => now);
+  if (entry === null) throw new SlipwayError("COMMIT_FAILED", "The ledger lost the entry of a stop");
+  return { entry, workloadMayRun: step.applied && entry.claim !== null };
+}
+
+/**
+ * The workload ended by itself: it is never started again for this instance.
+ *
+ * @public
+ */
+export async function completeActivation(
+  ledger: ActivationLedger,
+  instanceId: string,
+  now: number,
+): Promise<ActivationEntry | null> {
+  return (await recordActivation(ledger, instanceId, { type: "complete" }, () => now)).entry;
+}
