@@ -59,6 +59,6 @@ export {
   type SweepPlan,
 } from "./recovery.js";
 export { resolveFailedOperation } from "./resolve-failed-operation.js";
-export type { FactName, PhaseEffect, PhaseRule, RuleContext } from "./rule.js";
+export type { FactName, PhaseEffect, PhaseRule, RuleContext, RuleIndex } from "./rule.js";
 export { phaseRules } from "./rules.js";
 export type { Transition } from "./transition.js";

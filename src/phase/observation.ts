@@ -65,9 +65,7 @@ export interface Observation {
 }
 
 /**
- * An observation in the making: the same fields, writable.
- *
- * @internal
+ * An observation in the making: the same fields, writable. For the observers of this package.
  */
 export type ObservationDraft = { -readonly [Field in keyof Observation]: Observation[Field] };
 

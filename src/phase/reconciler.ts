@@ -108,8 +108,7 @@ export class Reconciler {
    * Carries an operation out: gate, durable intent by compare-and-swap, driver call, and on failure a look and
    * {@link resolveFailedOperation}. A different operation aborts the signal of the one that runs, waits for its end
    * and takes over; the same one joins it. An operation that was overtaken makes no driver call.
-   *
-   * @param call - The driver call. It gets the route, the record as written and a signal.
+   * The driver call in the options gets the route, the record as written and a signal.
    */
   operate(id: string, operation: Operation, options: OperateOptions): Promise<OperationOutcome> {
     return runOperation(

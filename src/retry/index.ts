@@ -19,6 +19,7 @@ export {
   BootstrapError,
   BootstrapExhaustedError,
   BootstrapPermanentError,
+  type DeadlineErrorDetail,
 } from "./errors.js";
 export { parsePushback, parseRetryAfter } from "./hints.js";
 export { MarkedError, permanent, transient, type MarkOptions, type TransientMarkOptions } from "./marks.js";

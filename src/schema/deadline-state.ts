@@ -111,7 +111,7 @@ const migrations: ReadonlyMap<number, Migration> = new Map();
  *
  * @param value - What `JSON.parse` gave for a stored {@link DeadlineState}.
  *
- * @throws {@link SlipwayError} `INVALID_STATE` naming the field and the value found there, or
+ * @throws `SlipwayError` with code `INVALID_STATE` naming the field and the value found there, or
  * `UNSUPPORTED_SCHEMA_VERSION` for a version that this release does not know.
  *
  * @example

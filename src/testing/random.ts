@@ -26,7 +26,7 @@ export function seededRandom(seed: number): Random {
 /**
  * Chance as a script: gives the numbers in order, and the last one from then on.
  *
- * @throws {@link SlipwayError} `INVALID_OPTION` for an empty script.
+ * @throws `SlipwayError` with code `INVALID_OPTION` for an empty script.
  *
  * @public
  */

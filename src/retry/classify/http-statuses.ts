@@ -14,7 +14,7 @@ const CANNOT = "The server cannot do this, now or later";
 const EDGE_TLS = "The proxy before the server could not verify its certificate";
 
 /**
- * HTTP statuses with a row of their own; {@link httpEntry} has the rule for the others.
+ * HTTP statuses with a row of their own; `httpEntry` has the rule for the others.
  *
  * @public
  */
