@@ -1,5 +1,5 @@
 export { deadlineStateSchema, decodeDeadlineState } from "./deadline-state.js";
 export { conditionListSchema, conditionSchema } from "./condition.js";
-export { conditionsCrdSchema, jsonSchemas } from "./json-schema.js";
+export { conditionsCrdSchema, deadlineCrdSchema, jsonSchemas } from "./json-schema.js";
 export { decodeReasonCatalog, reasonCatalogSchema } from "./reason-catalog.js";
 export type { JsonSchema } from "./structural-schema.js";

@@ -1,10 +1,12 @@
 import * as z from "zod";
 import { conditionListSchema, conditionSchema } from "./condition.js";
+import { deadlineStateSchema } from "./deadline-state.js";
 import { reasonCatalogSchema } from "./reason-catalog.js";
 import { type JsonSchema, structuralSchema } from "./structural-schema.js";
 
 /**
- * The JSON Schema (2020-12) of a condition, of a list of them, or of a reason catalog.
+ * The JSON Schemas (2020-12) of a condition, of a list of them, of a reason catalog, and of a persisted deadline. The
+ * last says the shape; that its instants do not contradict one another is for `decodeDeadlineState` to check.
  *
  * @example
  * ```ts
@@ -15,11 +17,14 @@ import { type JsonSchema, structuralSchema } from "./structural-schema.js";
  *
  * @public
  */
-export function jsonSchemas(): Readonly<Record<"condition" | "conditionList" | "reasonCatalog", JsonSchema>> {
+export function jsonSchemas(): Readonly<
+  Record<"condition" | "conditionList" | "reasonCatalog" | "deadlineState", JsonSchema>
+> {
   return {
     condition: generate(conditionSchema),
     conditionList: generate(conditionListSchema),
     reasonCatalog: generate(reasonCatalogSchema),
+    deadlineState: generate(deadlineStateSchema),
   };
 }
 
@@ -44,6 +49,22 @@ export function conditionsCrdSchema(): JsonSchema {
     "x-kubernetes-list-type": "map",
     "x-kubernetes-list-map-keys": ["type"],
   };
+}
+
+/**
+ * A persisted deadline as a Kubernetes structural schema, for a gateway that keeps it in a custom resource.
+ *
+ * @example
+ * ```ts
+ * import { deadlineCrdSchema } from "slipway/schema";
+ *
+ * deadlineCrdSchema()["type"]; // => "object"
+ * ```
+ *
+ * @public
+ */
+export function deadlineCrdSchema(): JsonSchema {
+  return structuralSchema(generate(deadlineStateSchema));
 }
 
 function generate(schema: z.ZodType): JsonSchema {

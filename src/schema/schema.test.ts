@@ -13,6 +13,7 @@ import {
   conditionSchema,
   conditionsCrdSchema,
   decodeReasonCatalog,
+  deadlineCrdSchema,
   jsonSchemas,
   reasonCatalogSchema,
 } from "./index.js";
@@ -95,8 +96,8 @@ describe("decodeReasonCatalog", () => {
 
 describe("jsonSchemas", () => {
   it("are JSON Schema 2020-12 with the limits that Kubernetes enforces and open reasons", () => {
-    const { condition, conditionList, reasonCatalog } = jsonSchemas();
-    for (const schema of [condition, conditionList, reasonCatalog]) {
+    const { condition, conditionList, reasonCatalog, deadlineState } = jsonSchemas();
+    for (const schema of [condition, conditionList, reasonCatalog, deadlineState]) {
       expect(schema["$schema"]).toBe("https://json-schema.org/draft/2020-12/schema");
     }
     expect(condition).toMatchObject({
@@ -112,6 +113,14 @@ describe("jsonSchemas", () => {
     });
     expect(condition["properties"]).not.toHaveProperty("reason.enum");
     expect(reasonCatalog).toMatchObject({ additionalProperties: false });
+    expect(deadlineState).toMatchObject({
+      additionalProperties: false,
+      properties: {
+        schemaVersion: { const: 1 },
+        status: { enum: ["active", "expired", "completed", "cancelled"] },
+      },
+    });
+    expect(deadlineState["required"]).toContain("windowEndsAt");
   });
 });
 
@@ -131,7 +140,10 @@ describe("conditionsCrdSchema", () => {
     });
   });
 
-  it("is structural: every node is typed, and nothing is there that Kubernetes refuses", () => {
+  it.each([
+    ["conditions", schema],
+    ["a persisted deadline", deadlineCrdSchema()],
+  ])("is structural for %s: nothing is there that Kubernetes refuses", (_what, structural) => {
     const refused = [
       "$ref",
       "$defs",
@@ -145,12 +157,24 @@ describe("conditionsCrdSchema", () => {
       "definitions",
     ];
     const visit = (node: Record<string, unknown>): void => {
-      expect(typeof node["type"]).toBe("string");
+      // A node without a type is open on purpose, and says so.
+      if (node["x-kubernetes-preserve-unknown-fields"] !== true) expect(typeof node["type"]).toBe("string");
+      expect(node).not.toHaveProperty("anyOf");
       for (const keyword of refused) expect(node).not.toHaveProperty(keyword);
       for (const part of Object.values((node["properties"] ?? {}) as Record<string, Record<string, unknown>>))
         visit(part);
       if (node["items"]) visit(node["items"] as Record<string, unknown>);
     };
-    visit(JSON.parse(JSON.stringify(schema)) as Record<string, unknown>);
+    visit(JSON.parse(JSON.stringify(structural)) as Record<string, unknown>);
+  });
+
+  it("says what may be null in the words of Kubernetes", () => {
+    expect(deadlineCrdSchema()).toMatchObject({
+      properties: {
+        schemaVersion: { enum: [1] },
+        windowEndsAt: { type: "integer", nullable: true },
+        cleanup: { properties: { claim: { type: "object", nullable: true } } },
+      },
+    });
   });
 });

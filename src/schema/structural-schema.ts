@@ -17,6 +17,11 @@ const UNBOUNDED = Number.MAX_SAFE_INTEGER;
  * @internal
  */
 export function structuralSchema(schema: JsonSchema): JsonSchema {
+  if (Array.isArray(schema["anyOf"])) return structuralUnion(schema["anyOf"] as JsonSchema[]);
+  if ("const" in schema) {
+    const { const: only, ...rest } = schema;
+    return structuralSchema({ ...rest, enum: [only] });
+  }
   const dated = schema["format"] === "date-time";
   const kept = Object.entries(schema).filter(
     ([keyword, value]) =>
@@ -31,6 +36,18 @@ export function structuralSchema(schema: JsonSchema): JsonSchema {
     ...Object.fromEntries(converted),
     ...(schema["type"] === "integer" && { format: "int64" }),
     ...(open && { "x-kubernetes-preserve-unknown-fields": true }),
+  };
+}
+
+/** A value that may be null has a word for it; a choice between types has none, and is left open. */
+function structuralUnion(alternatives: readonly JsonSchema[]): JsonSchema {
+  const others = alternatives.filter((alternative) => alternative["type"] !== "null");
+  const nullable = others.length < alternatives.length && { nullable: true };
+  const [only] = others;
+  const one = only !== undefined && others.length === 1;
+  return {
+    ...(one ? structuralSchema(only) : { "x-kubernetes-preserve-unknown-fields": true }),
+    ...nullable,
   };
 }
 
