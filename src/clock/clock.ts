@@ -1,3 +1,6 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+// Kept in the declarations, so that a consumer whose own libraries lack `Disposable` compiles all the same.
+
 /** How an alarm behaves towards the process that waits for it. */
 export interface ScheduleOptions {
   /** Let the process exit although the alarm is pending. Default: the alarm keeps the process alive. */
