@@ -7,6 +7,12 @@ import { run } from "./run.js";
 
 const STANDARD_INPUT = 0;
 
+// Whoever reads this through a pipe may have read enough.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code === "EPIPE") process.exit(0);
+  throw error;
+});
+
 process.exitCode = await run(process.argv.slice(2), {
   read: (path) => readFileSync(path === "-" ? STANDARD_INPUT : path, "utf8"),
   write: (path, text) => writeFileSync(path, text),

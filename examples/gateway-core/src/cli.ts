@@ -32,6 +32,12 @@ function exitCodeFor(error: unknown): number {
   return error.status === 404 ? EXIT_NOT_FOUND : error.status === 400 ? EXIT_USAGE : 1;
 }
 
+// Whoever reads this through a pipe may have read enough.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code === "EPIPE") process.exit(0);
+  throw error;
+});
+
 try {
   await buildProgram().parseAsync();
 } catch (error) {

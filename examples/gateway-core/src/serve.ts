@@ -87,7 +87,9 @@ async function listen(
     return tryListen(fetch, 0);
   });
   const actual = (server.address() as AddressInfo).port;
-  await writeFile(note, `${JSON.stringify({ port: actual, pid: process.pid })}\n`);
+  // Another gateway on this store has the noted port, and its supervisors: the note stays its own.
+  const besideAnother = asked === undefined && port !== 0 && actual !== port;
+  if (!besideAnother) await writeFile(note, `${JSON.stringify({ port: actual, pid: process.pid })}\n`);
   return { server, port: actual };
 }
 

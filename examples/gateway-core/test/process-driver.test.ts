@@ -163,6 +163,15 @@ describe("an image that cannot be used", () => {
     }
   });
 
+  it("is a permanent failure when a part that was asked for is not there", async () => {
+    const { image, ...rest } = request();
+    const missing = { ...rest, image: { ...image, include: ["nope"] } };
+    const failure = await launch(missing).handle.catch((error: unknown) => error);
+    expect(failure).toMatchObject({ name: "PermanentDriverError", reason: "ImageNotFound" });
+    expect((failure as Error).message).toMatch(/has no nope/);
+    expect(await staged()).toEqual([]);
+  });
+
   it("is refused when it is larger than the driver's limit, before a byte moves", async () => {
     driver = new ProcessDriver({
       clock: systemClock,

@@ -16,6 +16,7 @@ export interface CommandContext {
 
 export function contextOf(command: Command): CommandContext {
   const { url, token, json } = command.optsWithGlobals<GlobalOptions>();
+  if (!URL.canParse(url)) throw new InvalidArgumentError(`--url must be a URL, got ${JSON.stringify(url)}.`);
   return { client: new GatewayClient({ url: url.replace(/\/+$/, ""), token }), json: json === true };
 }
 
@@ -38,6 +39,12 @@ export function milliseconds(text: string): number {
   throw new InvalidArgumentError(
     `Expected a whole number of milliseconds above 0, got ${JSON.stringify(text)}.`,
   );
+}
+
+export function portNumber(text: string): number {
+  const value = Number(text);
+  if (text !== "" && Number.isSafeInteger(value) && value >= 0 && value <= 65_535) return value;
+  throw new InvalidArgumentError(`Expected a port from 0 to 65535, got ${JSON.stringify(text)}.`);
 }
 
 export function wholeNumber(text: string): number {

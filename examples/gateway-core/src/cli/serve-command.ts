@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { DEFAULT_BUDGETS, type Budgets } from "../gateway/budgets.js";
 import { jsonLog } from "../gateway/log.js";
 import { serveGateway } from "../serve.js";
-import { milliseconds, millisecondsOrNone, printJson, wholeNumber, type GlobalOptions } from "./context.js";
+import { milliseconds, millisecondsOrNone, portNumber, printJson, type GlobalOptions } from "./context.js";
 
 interface ServeOptions extends GlobalOptions {
   readonly data: string;
@@ -22,7 +22,7 @@ export function addServeCommand(program: Command): void {
     .command("serve")
     .description("run a gateway on this machine")
     .requiredOption("--data <dir>", "where records and sandboxes live")
-    .option("--port <port>", "port on the loopback interface (default: that of the last time)", wholeNumber)
+    .option("--port <port>", "port on the loopback interface (default: that of the last time)", portNumber)
     .option("--preparation-ms <ms>", "budget of image preparation", milliseconds, defaults.preparationMs)
     .option("--admission-ms <ms>", "window for admission and repair", milliseconds, defaults.admissionMs)
     .option(
@@ -55,6 +55,8 @@ export function addServeCommand(program: Command): void {
       const signals = ["SIGTERM", "SIGINT"] as const;
       const end = (): void => {
         for (const signal of signals) process.off(signal, end);
+        if (options.json !== true)
+          console.log("The gateway ends. Its sandboxes go on; it finds them when it is back.");
         void running.close();
       };
       for (const signal of signals) process.on(signal, end);

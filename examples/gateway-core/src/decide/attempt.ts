@@ -96,7 +96,12 @@ export function beginAttempt(
     exitSignal: null,
     finishedAt: null,
   };
-  const asked = { type: "ConfigurationReady", status: "Unknown", reason: "Pending", message: "" } as const;
+  const asked = {
+    type: "ConfigurationReady",
+    status: "Unknown",
+    reason: "ConfigurationPending",
+    message: "",
+  } as const;
   next = withCondition(next, { ...asked, observedGeneration: generation }, now);
   for (const { reason, message } of deadlineConditions(started.state, now)) {
     next = withPhase(next, first ? "Provisioning" : "Starting", { reason, message }, now);

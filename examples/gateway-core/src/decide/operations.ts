@@ -55,7 +55,7 @@ export function requestStop(found: SandboxRecord, now: number): Decision<Operati
   const atRest = record.phase === "Stopped" || record.phase === "Stopping" || record.phase === "Completed";
   if (atRest && !record.startPending) return { record, result: done(false) };
   const next = end(record, "stopped by request", now);
-  const stopping = { reason: "StopRequested", message: "the workload is being stopped" };
+  const stopping = { reason: "Stopping", message: "the workload is being stopped" };
   return {
     record: { ...withPhase(next, "Stopping", stopping, now), desired: "stopped" },
     result: done(true),
@@ -66,7 +66,7 @@ export function requestDelete(found: SandboxRecord, now: number): Decision<Opera
   const record = observeTime(found, now);
   if (record.phase === "Deleting") return { record, result: done(false) };
   const next = end(record, "deleted by request", now);
-  const deleting = { reason: "DeleteRequested", message: "the sandbox is being deleted" };
+  const deleting = { reason: "Deleting", message: "the sandbox is being deleted" };
   return {
     record: { ...withPhase(next, "Deleting", deleting, now), desired: "deleted" },
     result: done(true),
@@ -128,7 +128,12 @@ export function updateConfiguration(
     sameContent,
   } as const;
   if (sameContent || changed.deadline?.status !== "active") return { record: changed, result };
-  const pending = { type: "ConfigurationReady", status: "Unknown", reason: "Pending", message: "" } as const;
+  const pending = {
+    type: "ConfigurationReady",
+    status: "Unknown",
+    reason: "ConfigurationPending",
+    message: "",
+  } as const;
   const judged = withCondition(changed, { ...pending, observedGeneration: generation }, now);
   return { record: { ...judged, admission: "pending" }, result };
 }

@@ -88,7 +88,12 @@ function accepted(
   if (record.activatedRun !== null && record.activatedRun !== run) {
     return { record, result: refused("already-activated", "another run has started the main process") };
   }
-  const condition = { type: "ConfigurationReady", status: "True", reason: "Accepted", message: "" } as const;
+  const condition = {
+    type: "ConfigurationReady",
+    status: "True",
+    reason: "ConfigurationAccepted",
+    message: "",
+  } as const;
   const judged = withCondition(record, { ...condition, observedGeneration: generation }, now);
   const next = {
     ...judged,
@@ -108,7 +113,7 @@ function ready(record: SandboxRecord, run: number, generation: number, now: numb
   if (!outcome.applied)
     return { record: next, result: refused(outcome.why, "the attempt cannot become ready") };
   const message = `the main process runs with configuration generation ${generation}`;
-  return { record: withPhase(next, "Ready", { reason: "Ready", message }, now), result: taken() };
+  return { record: withPhase(next, "Ready", { reason: "DependenciesReady", message }, now), result: taken() };
 }
 
 function exited(
@@ -128,7 +133,7 @@ function exited(
     const completed = applyToDeadline(noted, { type: "complete", attempt }, now).record;
     const message = "the main process ended with exit code 0";
     return {
-      record: withPhase(completed, "Completed", { reason: "Completed", message }, now),
+      record: withPhase(completed, "Completed", { reason: "MainProcessCompleted", message }, now),
       result: taken(),
     };
   }

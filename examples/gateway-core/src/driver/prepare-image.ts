@@ -1,6 +1,6 @@
 import type { Clock } from "slipway";
 import type { Stats } from "node:fs";
-import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { lstat, mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { digestOf } from "../record/digest.js";
 import type { ImageSpec } from "../record/record.js";
@@ -82,7 +82,7 @@ async function sourceOf(image: ImageSpec): Promise<Stats> {
   });
   if (source.isDirectory() || source.isFile()) return source;
   throw new PermanentDriverError(
-    "ImageInvalid",
+    "ImagePreparationFailed",
     `The image ${image.path} is neither a directory nor an archive`,
   );
 }
@@ -97,7 +97,17 @@ type Fill = (
   },
 ) => Promise<number>;
 
+/** A part that is not there is a mistake in the request: no second attempt finds it. */
+async function checkParts({ name, path, include }: ImageSpec): Promise<void> {
+  for (const part of include ?? []) {
+    await lstat(join(path, part)).catch((error: unknown) => {
+      throw new PermanentDriverError("ImageNotFound", `The image ${name} has no ${part}: ${textOf(error)}`);
+    });
+  }
+}
+
 const copyDirectory: Fill = async (image, _source, rootfs, options, context) => {
+  await checkParts(image);
   const plan = await planTree(image.path, image.include, context.signal);
   if (plan.totalBytes > context.maxBytes) {
     throw new PermanentDriverError(
@@ -140,7 +150,9 @@ async function identityOf(image: string): Promise<string | null> {
 /** What no second attempt can mend is told apart from what one might: a full disk, a file that vanished. */
 function asDriverError(error: unknown, image: ImageSpec): unknown {
   if (error instanceof EscapingEntryError) {
-    return new PermanentDriverError("ImageInvalid", `${image.name}: ${error.message}`, { cause: error });
+    return new PermanentDriverError("ImagePreparationFailed", `${image.name}: ${error.message}`, {
+      cause: error,
+    });
   }
   const code = (error as { code?: unknown }).code;
   const malformed =
@@ -148,7 +160,7 @@ function asDriverError(error: unknown, image: ImageSpec): unknown {
     /invalid tar header|unexpected end of data/i.test(textOf(error));
   if (!malformed) return error;
   const message = `${image.name} (${dirname(image.path)}) is not a readable archive: ${textOf(error)}`;
-  return new PermanentDriverError("ImageInvalid", message, { cause: error });
+  return new PermanentDriverError("ImagePreparationFailed", message, { cause: error });
 }
 
 function textOf(error: unknown): string {
