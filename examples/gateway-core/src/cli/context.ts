@@ -16,7 +16,7 @@ export interface CommandContext {
 
 export function contextOf(command: Command): CommandContext {
   const { url, token, json } = command.optsWithGlobals<GlobalOptions>();
-  if (!URL.canParse(url)) throw new InvalidArgumentError(`--url must be a URL, got ${JSON.stringify(url)}.`);
+  if (!URL.canParse(url)) command.error(`error: --url must be a URL, got ${JSON.stringify(url)}`);
   return { client: new GatewayClient({ url: url.replace(/\/+$/, ""), token }), json: json === true };
 }
 
