@@ -5,8 +5,8 @@ export class InvalidInputError extends Error {
   readonly value: unknown;
 
   constructor(field: string, expected: string, value: unknown) {
-    super(`${field} must be ${expected}, got ${showValue(value)}`);
-    this.field = field;
+    super(`${shorten(field)} must be ${expected}, got ${showValue(value)}`);
+    this.field = shorten(field);
     this.value = value;
   }
 }
@@ -16,5 +16,9 @@ const SHOWN = 120;
 /** A short rendering of any value for a message. */
 export function showValue(value: unknown): string {
   const text = value === undefined ? "nothing" : JSON.stringify(value);
+  return shorten(text);
+}
+
+function shorten(text: string): string {
   return text.length > SHOWN ? `${text.slice(0, SHOWN - 1)}…` : text;
 }

@@ -2,14 +2,14 @@ import { serve } from "@hono/node-server";
 import { systemClock, type Clock } from "slipway";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { hostname } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ProcessDriver } from "./driver/process-driver.js";
-import type { Budgets } from "./gateway/budgets.js";
+import { planFor, type Budgets } from "./gateway/budgets.js";
 import { Gateway } from "./gateway/gateway.js";
 import type { Log } from "./gateway/log.js";
 import { buildApp } from "./http/app.js";
@@ -37,6 +37,8 @@ const HOST = "127.0.0.1";
 
 /** A whole gateway in this process: store, driver, core and HTTP API. */
 export async function serveGateway(options: ServeOptions): Promise<RunningGateway> {
+  // Budgets that contradict one another are a mistake of whoever starts the gateway, not of whoever uses it.
+  planFor(options.budgets, {});
   const dataDir = resolve(options.dataDir);
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const store = new SqliteStore(join(dataDir, "gateway.db"));
@@ -89,7 +91,11 @@ async function listen(
   const actual = (server.address() as AddressInfo).port;
   // Another gateway on this store has the noted port, and its supervisors: the note stays its own.
   const besideAnother = asked === undefined && port !== 0 && actual !== port;
-  if (!besideAnother) await writeFile(note, `${JSON.stringify({ port: actual, pid: process.pid })}\n`);
+  if (!besideAnother) {
+    // Written beside and moved into place: half a note would send the next gateway to another port.
+    await writeFile(`${note}.new`, `${JSON.stringify({ port: actual, pid: process.pid })}\n`);
+    await rename(`${note}.new`, note);
+  }
   return { server, port: actual };
 }
 

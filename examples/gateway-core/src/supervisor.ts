@@ -4,6 +4,9 @@ import { DismissedError, GatewayLink, type ReceivedConfiguration } from "./super
 import { writtenDown } from "./supervisor/written-down.js";
 import { exitCodeOf, MainProcess } from "./supervisor/main-process.js";
 
+/** Longest diagnostic that the gateway takes. */
+const MAX_MESSAGE_LENGTH = 2000;
+
 /**
  * The program inside a sandbox. It fetches its configuration, judges it, says what it found, and waits for a better
  * one while it is invalid. The main process starts once the gateway took note of an accepted configuration, and not
@@ -13,6 +16,7 @@ async function supervise(link: GatewayLink, command: readonly string[]): Promise
   let main: MainProcess | null = null;
   let ended = new Promise<number>(() => undefined);
   let after = 0;
+  let ready = false;
   for (;;) {
     const configuration = await Promise.race([link.configurationAfter(after), ended]);
     if (typeof configuration === "number") return configuration;
@@ -20,7 +24,7 @@ async function supervise(link: GatewayLink, command: readonly string[]): Promise
     const policy = judge(configuration);
     if (policy instanceof InvalidInputError) {
       const { generation } = configuration;
-      const { message } = policy;
+      const message = policy.message.slice(0, MAX_MESSAGE_LENGTH);
       const reply = await link.report({
         kind: "rejected",
         generation,
@@ -35,10 +39,15 @@ async function supervise(link: GatewayLink, command: readonly string[]): Promise
       after = 0;
       continue;
     }
-    if (main !== null || !reply.activate) continue;
-    main = MainProcess.start(command, policy);
-    if (await main.started()) await link.report({ kind: "ready", generation: after });
-    ended = reportEnd(link, main);
+    if (main === null) {
+      if (!reply.activate) continue;
+      main = MainProcess.start(command, policy);
+      ended = reportEnd(link, main);
+    }
+    // Another configuration may have come in between: then the gateway hears it again once that one is accepted.
+    if (!ready && (await main.started())) {
+      ready = (await link.report({ kind: "ready", generation: after })) !== "not-current";
+    }
   }
 }
 

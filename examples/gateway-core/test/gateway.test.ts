@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { SupervisorReport } from "../src/decide/supervisor-report.js";
 import { PermanentDriverError } from "../src/driver/driver.js";
 import type { Gateway } from "../src/gateway/gateway.js";
+import { InvalidInputError } from "../src/input-error.js";
 import { Bench, BUDGETS } from "./bench.js";
 
 let bench: Bench;
@@ -244,6 +245,40 @@ describe("operations", () => {
     await report(ready);
   }
 
+  it("are retried ever more rarely while they fail", async () => {
+    let calls = 0;
+    bench.driver.remove = () => {
+      calls += 1;
+      return Promise.reject(new Error("the disk is gone"));
+    };
+    await gateway.deleteSandbox(id);
+    await bench.pass(60_000);
+    expect(calls).toBeGreaterThan(3);
+    expect(calls).toBeLessThan(12);
+    bench.driver.remove = () => Promise.resolve();
+    await bench.pass(31_000);
+    expect(await gateway.records.read(id)).toBeNull();
+  });
+
+  it("keep a result that a late report would change", async () => {
+    await becomeReady();
+    await gateway.stopSandbox(id);
+    await bench.settle();
+    expect(await read()).toMatchObject({ phase: "Stopped" });
+    await report({ kind: "exited", exitCode: 1, signal: null });
+    expect(await read()).toMatchObject({ phase: "Stopped", exitCode: 1, reason: "Stopped" });
+  });
+
+  it("do not let a sandbox become ready with a configuration that was not accepted", async () => {
+    bench.driver.launches.at(-1)!.succeed();
+    await bench.settle();
+    await report(accepted);
+    await gateway.update(id, { policy: { version: 1, env: { A: "b" } } });
+    await report({ kind: "rejected", generation: 2, reason: "Invalid", message: "no" });
+    expect(await report(ready)).toMatchObject({ ok: false, code: "not-current" });
+    expect(await read()).toMatchObject({ phase: "Provisioning", admission: "rejected" });
+  });
+
   it("stops, starts again with the same identity, and deletes", async () => {
     await becomeReady();
     expect((await gateway.stopSandbox(id)).result).toEqual({ ok: true, changed: true });
@@ -279,5 +314,13 @@ describe("operations", () => {
     expect(signal.aborted).toBe(true);
     expect(await read()).toMatchObject({ phase: "Stopped" });
     expect((await read()).deadline).toMatchObject({ status: "cancelled", cleanup: { status: "done" } });
+  });
+});
+
+describe("what is wrong with an input", () => {
+  it("is said in a message that can be passed on, however long the field is", () => {
+    const error = new InvalidInputError(`policy.${"k".repeat(3000)}`, "absent", "x".repeat(3000));
+    expect(error.message.length).toBeLessThan(400);
+    expect(error.message).toMatch(/^policy\.kkk.*… must be absent, got "xxx.*…$/);
   });
 });

@@ -1,4 +1,5 @@
 import { ADMISSION, PREPARATION } from "../gateway/budgets.js";
+import { isComingUp } from "../record/phase.js";
 import type { SandboxRecord } from "../record/record.js";
 import { applyToDeadline, observeTime, withCondition, withPhase, type Decision } from "./decision.js";
 
@@ -108,6 +109,9 @@ function ready(record: SandboxRecord, run: number, generation: number, now: numb
   if (record.activatedRun !== run)
     return { record, result: refused("not-activated", "this run was not admitted") };
   if (record.phase === "Ready") return { record, result: taken() };
+  if (record.admission !== "accepted" || generation !== record.appliedGeneration) {
+    return { record, result: notCurrent(record) };
+  }
   const attempt = record.deadline?.attempt ?? "";
   const { record: next, outcome } = applyToDeadline(record, { type: "complete", attempt }, now);
   if (!outcome.applied)
@@ -127,7 +131,8 @@ function exited(
   }
   const { exitCode, signal } = report;
   const noted: SandboxRecord = { ...record, exitCode, exitSignal: signal, finishedAt: now };
-  if (record.phase === "Stopping" || record.phase === "Deleting") return { record: noted, result: taken() };
+  // A result stays what it is: a late or repeated report adds the code and decides nothing.
+  if (!isComingUp(record.phase) && record.phase !== "Ready") return { record: noted, result: taken() };
   const attempt = record.deadline?.attempt ?? "";
   if (exitCode === 0) {
     const completed = applyToDeadline(noted, { type: "complete", attempt }, now).record;

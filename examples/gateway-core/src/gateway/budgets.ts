@@ -50,7 +50,16 @@ export function planFor(budgets: Budgets, overrides: BudgetOverrides): DeadlineP
     ],
     ceilingMs: preparationMs + budgets.admissionCeilingMs,
     cleanupBudgetMs: budgets.cleanupMs,
+    observeEveryMs: observationOf(Math.min(preparationMs, admissionMs)),
   });
+}
+
+/**
+ * How old the recorded time of an attempt may get: it is what a clock that is set back between two runs of the
+ * gateway can give back, so a small part of the shortest budget.
+ */
+function observationOf(budgetMs: number): number {
+  return Math.min(Math.max(Math.floor(budgetMs / 20), 500), 15_000);
 }
 
 /** A request may take less than the gateway grants, never more: the limits protect everybody on this machine. */

@@ -13,7 +13,8 @@ import { messageOf } from "./log.js";
 import { NoSuchSandboxError } from "./sandbox-records.js";
 import { SupervisorWatch } from "./supervisor-watch.js";
 
-const RETRY_MS = 1000;
+const FIRST_RETRY_MS = 1000;
+const LONGEST_RETRY_MS = 30_000;
 const STOP_LIMIT_MS = 30_000;
 
 export interface SandboxWorkerOptions extends LaunchDeps {
@@ -34,7 +35,9 @@ export class SandboxWorker {
   readonly #closing = new AbortController();
   #running: Promise<void> | null = null;
   #again = false;
+  /** A retry is waited for. What wakes the worker meanwhile changes nothing about what failed. */
   #retrying = false;
+  #failures = 0;
   #launch: { readonly running: RunningLaunch; readonly controller: AbortController } | null = null;
   readonly #watch: SupervisorWatch;
 
@@ -51,10 +54,15 @@ export class SandboxWorker {
     if (launch !== null && !stillWanted(record, launch.running)) {
       launch.controller.abort(new Error("the record no longer asks for this work"));
     }
-    this.wake();
+    this.#work();
   }
 
+  /** Looks whether there is something to do, unless what failed is waited for. */
   wake(): void {
+    if (!this.#retrying) this.#work();
+  }
+
+  #work(): void {
     if (this.#closing.signal.aborted) return;
     this.#again = true;
     this.#running ??= this.#run();
@@ -82,6 +90,7 @@ export class SandboxWorker {
       while (this.#again && !this.#closing.signal.aborted) {
         this.#again = false;
         if (await this.#step()) this.#again = true;
+        this.#failures = 0;
       }
     } catch (error) {
       if (!(error instanceof NoSuchSandboxError)) this.#retryLater(error);
@@ -98,8 +107,11 @@ export class SandboxWorker {
   }
 
   #wakeLater(): void {
+    if (this.#retrying) return;
     this.#retrying = true;
-    sleep(this.#clock, RETRY_MS, this.#closing.signal).then(
+    const wait = Math.min(FIRST_RETRY_MS * 2 ** this.#failures, LONGEST_RETRY_MS);
+    this.#failures = Math.min(this.#failures + 1, 10);
+    sleep(this.#clock, wait, this.#closing.signal).then(
       () => {
         this.#retrying = false;
         this.wake();

@@ -29,6 +29,9 @@ export class Sweeper {
   #alarm: Alarm | null = null;
   #sweeping: Promise<void> | null = null;
   #closed = false;
+  /** What was due at the last look, and how long to rest while it stays due: somebody else's work may take long. */
+  #stillDue = "";
+  #restMs = REST_MS;
 
   constructor(options: SweeperOptions) {
     this.#options = options;
@@ -62,14 +65,18 @@ export class Sweeper {
         this.#sweeping = null;
         const now = this.#options.clock.now();
         const latest = now + LOOK_EVERY_MS;
-        if (!this.#closed) this.#alarm?.set(Math.max(now + REST_MS, Math.min(next ?? latest, latest)));
+        if (!this.#closed) this.#alarm?.set(Math.max(now + this.#restMs, Math.min(next ?? latest, latest)));
       });
   }
 
   /** Handles what is due; the instant at which something is due next. */
   async #sweep(): Promise<number | null> {
     const { records, wake, log, onLook } = this.#options;
-    for (const id of await records.due(BATCH)) {
+    const due = await records.due(BATCH);
+    const same = due.length > 0 && due.join() === this.#stillDue;
+    this.#restMs = same ? Math.min(this.#restMs * 2, LOOK_EVERY_MS) : REST_MS;
+    this.#stillDue = due.join();
+    for (const id of due) {
       try {
         // The expiry is written here, before anybody cleans anything up.
         const { record } = await records.change(id, (found, now) => ({

@@ -12,8 +12,12 @@ export function dueAt(record: SandboxRecord): number | null {
   return due.length === 0 ? null : Math.min(...due);
 }
 
+/** Its deadline, or before that the moment at which the passing of time is to be recorded. */
 function deadlineDue({ deadline }: SandboxRecord): number | null {
-  return deadline === null ? null : readDeadline(deadline, deadline.observedAt).deadlineAt;
+  if (deadline?.status !== "active") return null;
+  const { deadlineAt } = readDeadline(deadline, deadline.observedAt);
+  const observation = deadline.observedAt + deadline.plan.observeEveryMs + 1;
+  return deadlineAt === null ? observation : Math.min(deadlineAt, observation);
 }
 
 function cleanupDue({ deadline, cleanupNotBefore }: SandboxRecord): number | null {

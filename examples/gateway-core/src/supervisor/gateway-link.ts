@@ -20,6 +20,17 @@ export class DismissedError extends Error {
   override readonly name = "DismissedError";
 }
 
+/** What a gateway says to a supervisor that it is done with. Anything else may be another program, or a mistake. */
+const DISMISSALS = new Set([
+  "unauthorized",
+  "stale-run",
+  "stale-attempt",
+  "expired",
+  "settled",
+  "already-activated",
+  "not-activated",
+]);
+
 const FIRST_RETRY_MS = 100;
 const LONGEST_RETRY_MS = 2000;
 const WAIT_MS = 20_000;
@@ -70,11 +81,9 @@ export class GatewayLink {
         const target = `${url}/v1/supervisor/${sandbox}/${path}`;
         const response = await fetch(target, { ...init, headers, signal });
         if (response.ok) return response;
-        if (response.status < 500 && response.status !== 429) {
-          const refusal = errorSchema.safeParse(await response.json());
-          if (refusal.data?.error.code === "not-current") return response;
-          throw new DismissedError(refusal.data?.error.message ?? `the gateway answered ${response.status}`);
-        }
+        const refusal = errorSchema.safeParse(await response.json().catch(() => null)).data?.error;
+        if (refusal?.code === "not-current") return response;
+        if (refusal !== undefined && DISMISSALS.has(refusal.code)) throw new DismissedError(refusal.message);
       } catch (error) {
         if (error instanceof DismissedError) throw error;
       }
