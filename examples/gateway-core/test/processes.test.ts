@@ -207,7 +207,7 @@ describe("two gateway processes on one store", () => {
     const seen = await first.client.get(box.id);
     expect(seen.deadline?.status).toBe("active");
     // The status follows from the time; the expiry is there once it is written.
-    const expired = await until(first.client, box.id, ({ deadline }) => deadline?.expiry != null);
+    const expired = await until(first.client, box.id, ({ deadline }) => (deadline?.expiry ?? null) !== null);
     expect(expired.deadline?.expiry?.at).toBeGreaterThanOrEqual(renewed.deadline?.deadlineAt ?? Infinity);
     await until(second.client, box.id, ({ deadline }) => deadline?.cleanup.status === "done");
     await removeAll(second.client);
