@@ -58,7 +58,7 @@ const contract = fc.integer({ min: 1, max: 4 });
 const to = (conditions: readonly Condition[], number: number) =>
   convertConditions(conditions, { catalog, contract: number });
 const classOf = (reason: string) =>
-  Object.entries(catalog.reasons).find(([name]) => name.toLowerCase() === reason.toLowerCase())?.[1].class;
+  Object.entries<{ class: string }>(catalog.reasons).find(([name]) => name === reason)?.[1].class;
 
 describe("convertConditions, as laws", () => {
   it("is idempotent, and the same reference on the second pass", () => {
@@ -131,8 +131,8 @@ describe("convertConditions, as laws", () => {
     fc.assert(
       fc.property(condition, contract, word, (stated, number, name) => {
         const [shown = stated] = to([stated], number);
-        const chain = [stated.reason, ...(stated.generalReasons ?? [])].map((each) => each.toLowerCase());
-        expect(chain).toContain(shown.reason.toLowerCase());
+        const chain = [stated.reason, ...(stated.generalReasons ?? [])];
+        expect(chain).toContain(shown.reason);
         if (matchesReason(stated, name)) expect(matchesReason(shown, name)).toBe(true);
       }),
     );
@@ -188,9 +188,53 @@ describe("convertConditions", () => {
   });
 
   it("shows a reason of an unknown newer contract by the general reasons that its writer stated", () => {
-    const future = { ...stated, reason: "FromTheFuture", generalReasons: ["AlsoNew", "mismatch", "TIMEOUT"] };
+    const future = { ...stated, reason: "FromTheFuture", generalReasons: ["AlsoNew", "Mismatch", "Timeout"] };
     expect(to([future], 1)[0]?.reason).toBe("Timeout");
     expect(to([future], 2)[0]?.reason).toBe("Mismatch");
+  });
+
+  it("takes reasons for exact strings", () => {
+    const shouted = [{ ...stated, reason: "TIMEOUT", generalReasons: [] }];
+    expect(to(shouted, 1)).toBe(shouted);
+    expect(matchesReason(shouted[0], "Timeout")).toBe(false);
+    expect(matchesReason(shouted[0], "TIMEOUT")).toBe(true);
+  });
+
+  it("keeps what a peer added to a converted condition", () => {
+    const [shown] = to([stated], 1);
+    const peers = {
+      ...shown,
+      cause: { reason: "Firmware", message: "f" },
+      generalReasons: ["Outage"],
+    } as Condition;
+    const [back] = to([peers], 3);
+    expect(back).toMatchObject({ reason: stated.reason, cause: peers.cause });
+    expect(back?.generalReasons).toEqual(
+      expect.arrayContaining(["Outage", ...(stated.generalReasons ?? [])]),
+    );
+    const again = to([peers], 1);
+    expect(again[0]).toMatchObject({ reason: shown?.reason, cause: peers.cause });
+    expect(to(again, 1)).toBe(again);
+    expect(to(again, 3)).toEqual([back]);
+  });
+
+  it("never shows a retired terminal reason for what may still come right", () => {
+    for (const kept of [{ class: "terminal" }, {}] as const) {
+      const retiring = defineReasonCatalog({
+        ...catalog,
+        retired: { Ancient: { retiredIn: 2, ...kept } },
+      } as never);
+      const hiccup = [{ ...stated, reason: "Hiccup", generalReasons: ["Ancient"] }];
+      expect(convertConditions(hiccup, { catalog: retiring, contract: 1 })).toBe(hiccup);
+    }
+    const waiting = defineReasonCatalog({
+      ...catalog,
+      retired: { Ancient: { retiredIn: 2, class: "waiting" } },
+    } as never);
+    const [old] = convertConditions([{ ...stated, reason: "Hiccup", generalReasons: ["Ancient"] }], {
+      catalog: waiting,
+    });
+    expect(old?.reason).toBe("Ancient");
   });
 
   it("keeps a reason that nothing known stands in for", () => {

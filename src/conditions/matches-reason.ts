@@ -31,7 +31,8 @@ export interface MatchOptions {
  * more specific finding behind it.
  *
  * What a client calls instead of comparing strings: the answer for a name is the same in every contract that the
- * condition may be published in. Needs no catalog, ignores letter case, and an absent condition matches nothing.
+ * condition may be published in. Needs no catalog. Reasons are exact strings: letter case counts, and an absent condition
+ * matches nothing.
  *
  * @example
  * ```ts
@@ -77,7 +78,5 @@ function anyNames(candidates: unknown, reason: string): boolean {
 }
 
 function names(candidate: unknown, reason: string): boolean {
-  if (candidate === reason) return reason !== "";
-  if (typeof candidate !== "string" || candidate.length !== reason.length) return false;
-  return reason !== "" && candidate.toLowerCase() === reason.toLowerCase();
+  return candidate === reason && reason !== "";
 }

@@ -1,6 +1,7 @@
 import { invalid, type SlipwayError } from "../../errors.js";
 import { isConditionType, isReason } from "../condition-shape.js";
-import type { ReasonCatalog, ReasonEmission, ReasonEntry } from "./reason-catalog.js";
+import { exactEntry, reasonClass } from "./catalog-lookup.js";
+import type { ReasonCatalog, ReasonEmission, ReasonEntry, RetiredReason } from "./reason-catalog.js";
 
 type Check = (valid: boolean, field: string, expected: string, value: unknown) => void;
 
@@ -46,10 +47,7 @@ export function checkCatalog(catalog: ReasonCatalog): void {
     check(isText(entry.summary), `types.${type}.summary`, "a sentence", entry.summary);
   }
   for (const [reason, entry] of Object.entries(reasons)) checkReason(catalog, reason, entry, check);
-  for (const [reason, { retiredIn }] of Object.entries(retired)) {
-    const valid = isContract(retiredIn) && retiredIn > 1 && retiredIn <= contract;
-    check(valid, `retired.${reason}.retiredIn`, "a contract after the first", retiredIn);
-  }
+  for (const [reason, entry] of Object.entries(retired)) checkRetired(catalog, reason, entry, check);
   emits.forEach((emission, index) => checkEmission(catalog, emission, index, check));
 }
 
@@ -124,6 +122,17 @@ function checkReason(catalog: ReasonCatalog, reason: string, entry: ReasonEntry,
   check(isText(entry.summary), `${at}.summary`, "a sentence", entry.summary);
 }
 
+function checkRetired(catalog: ReasonCatalog, reason: string, entry: RetiredReason, check: Check): void {
+  const at = `retired.${reason}`;
+  check(isObject(entry), at, "an object", entry);
+  const { retiredIn, replacedBy, class: kept } = entry;
+  const valid = isContract(retiredIn) && retiredIn > 1 && retiredIn <= catalog.contract;
+  check(valid, `${at}.retiredIn`, "a contract after the first", retiredIn);
+  check(kept === undefined || CLASSES.includes(kept), `${at}.class`, CLASSES.join(" or "), kept);
+  const leads = replacedBy === undefined || exactEntry<unknown>(catalog.reasons, replacedBy) !== undefined;
+  check(leads, `${at}.replacedBy`, "a reason of this catalog", replacedBy);
+}
+
 function checkEmission(catalog: ReasonCatalog, emission: ReasonEmission, index: number, check: Check): void {
   const at = `emits[${index}]`;
   const { operation, cause, type, reason, generalReasons = [], since = 1 } = emission;
@@ -156,8 +165,7 @@ function checkGeneral(
   field: string,
   check: Check,
 ): void {
-  const invents =
-    catalog.reasons[general]?.class === "terminal" && catalog.reasons[reason]?.class !== "terminal";
+  const invents = reasonClass(catalog, general) === "terminal" && reasonClass(catalog, reason) !== "terminal";
   check(!invents, field, `non-terminal, as ${reason} is`, general);
 }
 

@@ -115,6 +115,12 @@ function compareRemoval(
   before: ReasonCatalog,
   retired: RetiredReason | undefined,
 ): CatalogDifference {
+  const kept = retired?.class ?? "terminal";
+  const old = own(before.reasons, reason)?.class ?? kept;
+  if (retired && retired.retiredIn > before.contract && kept !== old) {
+    const text = `${reason} was ${old} and counts as ${kept} now that it is retired: readers that still know it see another reason.`;
+    return breaking("retired-class", reason, text, [`Keep class: "${old}" with the retired ${reason}.`]);
+  }
   if (retired && retired.retiredIn > before.contract) {
     const text = `${reason} is retired in contract ${retired.retiredIn}; readers of older contracts still know it.`;
     return safe("reason-retired", reason, text);
@@ -122,7 +128,7 @@ function compareRemoval(
   const text = `${reason} is gone: clients that match it never see it again, and its name is free for another meaning.`;
   return breaking("reason-removed", reason, text, [
     `Keep ${reason} with deprecatedIn and replacedBy.`,
-    `Move ${reason} to retired with retiredIn: ${before.contract + 1}, the next contract.`,
+    `Move ${reason} to retired with its class and retiredIn: ${before.contract + 1}, the next contract.`,
   ]);
 }
 
@@ -137,6 +143,9 @@ function compareRetired(before: ReasonCatalog, after: ReasonCatalog): readonly C
     } else if (entry.retiredIn !== old.retiredIn) {
       const text = `${reason} is retired in contract ${entry.retiredIn} instead of ${old.retiredIn}: readers between see another reason.`;
       found.push(breaking("retired-contract", reason, text, [`Keep retiredIn: ${old.retiredIn}.`]));
+    } else if ((entry.class ?? "terminal") !== (old.class ?? "terminal")) {
+      const text = `The retired ${reason} was ${old.class ?? "terminal"} and is now ${entry.class ?? "terminal"}: readers that still know it see another reason.`;
+      found.push(breaking("retired-class", reason, text, [`Keep class: "${old.class ?? "terminal"}".`]));
     } else if (!sameValue(entry, old)) {
       found.push(safe("retired-text", reason, `What replaces the retired ${reason} was reworded.`));
     }
