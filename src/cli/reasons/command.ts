@@ -41,6 +41,6 @@ export const reasonsCommand: Command = {
     const [name = "", ...rest] = args;
     const subcommand = subcommands.get(name);
     if (subcommand === undefined) throw new UsageError(`say list, describe, lock or check\n\n${usage}`);
-    return await subcommand(readOptions(rest), io);
+    return await subcommand(readOptions(name, rest), io);
   },
 };

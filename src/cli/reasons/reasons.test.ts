@@ -116,6 +116,37 @@ describe("slipway reasons check", () => {
     expect((await slipway(...args, "--strict")).code).toBe(1);
   });
 
+  it("does not let the contract of another catalog announce anything", async () => {
+    const { slipway, files } = hostWith({
+      lock: lockText(before),
+      "catalog.json": text({ ...before, name: "another", contract: 2 }),
+    });
+    const args = ["--catalog", "catalog.json", "--lock", "lock"];
+    expect(await slipway("reasons", "check", ...args)).toMatchObject({
+      code: 1,
+      out: expect.stringContaining("[catalog-name]"),
+    });
+    expect((await slipway("reasons", "lock", ...args)).code).toBe(1);
+    expect(files["lock"]).toBe(lockText(before));
+  });
+
+  it.each<[string, string[]]>([
+    ["my.json", ["check", "my.json"]],
+    ["my.json", ["lock", "my.json"]],
+    ["my.json", ["list", "my.json"]],
+    ["--force", ["check", "--force"]],
+    ["--type", ["check", "--type", "Ready"]],
+    ["--strict", ["lock", "--strict"]],
+    ["--frozen", ["list", "--frozen"]],
+    ["--lock", ["describe", "Starting", "--lock", "x"]],
+    ["--backend", ["list", "--backend=docker"]],
+  ])("refuses %s where it means nothing: %j", async (word, args) => {
+    const { slipway, files } = hostWith({ "reasons.lock.json": lockText(sandboxReasons), "my.json": "{}" });
+    const held = { ...files };
+    expect(await slipway("reasons", ...args)).toMatchObject({ code: 2, err: expect.stringContaining(word) });
+    expect(files).toEqual(held);
+  });
+
   it("passes an additive change, and not with --frozen", async () => {
     const grown = { ...before, reasons: { ...before.reasons, Other: entry } };
     const { slipway } = hostWith({ lock: lockText(before), "catalog.json": text(grown) });
