@@ -5,6 +5,7 @@ import {
   compareCatalogs,
   convertConditions,
   defineReasonCatalog,
+  describeReason,
   matchesReason,
   type ReasonCatalog,
   type ReasonEmission,
@@ -333,6 +334,27 @@ describe("compareCatalogs, kind by kind", () => {
       },
       "safe source-text",
     ],
+    [
+      "a word that another backend prints too, claimed before it in the alphabet",
+      base,
+      {
+        ...base,
+        reasons: { A: { ...A, sources: [{ backend: "abacus", raw: ["dead"] }] }, B },
+      },
+      "breaking source-changed",
+    ],
+    [
+      "a name whose other spelling was a backend's word",
+      base,
+      { ...base, reasons: { A, B, DEAD: entry } },
+      "breaking source-changed",
+    ],
+    [
+      "a field that no reader has",
+      base,
+      { ...base, types: { Ready: { ...type, note: "n" } } },
+      "safe catalog-text",
+    ],
     ["an emission gone", base, { ...base, emits: [] }, "breaking emission-removed"],
     [
       "an emission for another finding",
@@ -462,6 +484,17 @@ describe("compareCatalogs, kind by kind", () => {
     expect(judged).toContain(expected);
     const worst = expected.split(" ")[0];
     if (worst !== "breaking") expect(judged.filter((each) => each.startsWith("breaking"))).toEqual([]);
+  });
+
+  it("does not depend on the order in which reasons claim a word", () => {
+    const claims = (backend: string) => ({ ...entry, sources: [{ backend, raw: ["dead"] }] });
+    const [one, other] = [
+      { A: claims("docker"), B: claims("podman") },
+      { B: claims("podman"), A: claims("docker") },
+    ].map((reasons) => defineReasonCatalog({ ...base, reasons } as never));
+    expect(compareCatalogs(one as ReasonCatalog, other as ReasonCatalog)).toEqual([]);
+    for (const catalog of [one, other] as ReasonCatalog[])
+      expect(describeReason("dead", { catalog }).name).toBe("A");
   });
 
   it("takes a default for what it is", () => {

@@ -4,7 +4,13 @@ import { findByName } from "./catalog-lookup.js";
 import { compareEmissions } from "./compare-emissions.js";
 import { compareReason } from "./compare-reason.js";
 import { compareSources } from "./compare-sources.js";
-import type { ConditionTypeEntry, ReasonCatalog, RetiredReason } from "./reason-catalog.js";
+import type {
+  ConditionTypeEntry,
+  ReasonCatalog,
+  ReasonEmission,
+  ReasonEntry,
+  RetiredReason,
+} from "./reason-catalog.js";
 
 /**
  * Every difference between two versions of a catalog, and what it does to clients written against the older one; empty
@@ -24,7 +30,7 @@ import type { ConditionTypeEntry, ReasonCatalog, RetiredReason } from "./reason-
  * @public
  */
 export function compareCatalogs(before: ReasonCatalog, after: ReasonCatalog): readonly CatalogDifference[] {
-  return [
+  const found = [
     ...compareIdentity(before, after),
     ...compareTypes(before, after),
     ...compareReasons(before, after),
@@ -32,6 +38,29 @@ export function compareCatalogs(before: ReasonCatalog, after: ReasonCatalog): re
     ...compareSources(before, after),
     ...compareEmissions(before, after),
   ];
+  if (found.length > 0 || sameValue(plain(before), plain(after))) return found;
+  return [
+    safe("catalog-text", before.name, `The catalog ${before.name} is stated otherwise, to the same effect.`),
+  ];
+}
+
+/** A catalog without the defaults that it states and without the order of its emissions, neither of which is a difference. */
+function plain({ emits, retired = {}, ...rest }: ReasonCatalog): unknown {
+  const stated = emits.map(({ since = 1, generalReasons = [], ...emission }) => ({
+    ...emission,
+    since,
+    generalReasons,
+  }));
+  const key = (emission: ReasonEmission): string =>
+    JSON.stringify([emission.operation, emission.cause, emission.type, emission.since]);
+  const emissions = Object.fromEntries(stated.map((emission) => [key(emission), emission]));
+  const reasons = Object.entries<ReasonEntry>(rest.reasons).map(
+    ([name, { since = 1, refines = [], sources = [], ...entry }]) => [
+      name,
+      { ...entry, since, refines, sources },
+    ],
+  );
+  return { ...rest, reasons: Object.fromEntries(reasons), emissions, retired };
 }
 
 function compareIdentity(before: ReasonCatalog, after: ReasonCatalog): readonly CatalogDifference[] {
