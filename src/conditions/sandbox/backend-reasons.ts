@@ -259,7 +259,7 @@ export const backendReasons = {
   InitFailed: {
     types: ["Ready"],
     class: "transient",
-    phases: ["Provisioning", "Starting"],
+    phases: ["Provisioning", "Starting", "Error"],
     summary: "An init container ends with an error.",
     action: "Read its output.",
   },
@@ -316,8 +316,8 @@ export const backendReasons = {
     summary: "The node was shut down.",
     action: "Start it again.",
     sources: [
-      { backend: "kubernetes", raw: ["Shutdown", "NodeShutdown"], versions: "<1.22" },
-      { backend: "kubernetes", raw: ["Terminated"], versions: ">=1.22" },
+      { backend: "kubernetes", raw: ["Shutdown", "Terminated"], versions: "<1.22" },
+      { backend: "kubernetes", raw: ["Terminated", "NodeShutdown"], versions: ">=1.22" },
     ],
   },
   NodeLost: {
@@ -362,11 +362,6 @@ export const backendReasons = {
     phases: ["Stopped"],
     summary: "The VM's compute is stopped.",
     action: "Start it to go on.",
-    sources: [
-      { backend: "qemu", raw: ["shutdown", "guest-shutdown", "guest-reset"] },
-      { backend: "firecracker", raw: ["Halted"] },
-      { backend: "cloud-hypervisor", raw: ["Shutdown"] },
-    ],
   },
   ProcessPollFailed: {
     types: ["Ready"],
@@ -383,7 +378,7 @@ export const backendReasons = {
   GuestIOError: {
     types: ["Ready"],
     class: "transient",
-    phases: ["Error"],
+    phases: ["Provisioning", "Starting", "Error"],
     summary: "The guest is paused by an I/O error of its disk.",
     action: "Free space or repair the storage, then resume it.",
     sources: [

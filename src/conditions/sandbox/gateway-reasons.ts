@@ -97,6 +97,12 @@ export const gatewayReasons = {
     summary: "The sandbox is being deleted.",
     sources: [{ backend: "docker", raw: ["removing"] }],
   },
+  Deleted: {
+    types: ["Ready"],
+    class: "informational",
+    phases: ["Deleted"],
+    summary: "The sandbox is gone after a delete.",
+  },
   Expired: {
     types: ["Ready"],
     class: "informational",
@@ -108,10 +114,13 @@ export const gatewayReasons = {
     types: ["Ready", "Finished"],
     class: "informational",
     phases: ["Completed"],
-    summary: "The main process ended with exit code 0.",
+    summary: "The workload ended by itself with success.",
     sources: [
-      { backend: "agent-sandbox", raw: ["PodSucceeded"], versions: ">=0.4" },
+      { backend: "agent-sandbox", raw: ["PodSucceeded"], versions: ">=0.4.6" },
       { backend: "kubernetes", raw: ["Completed"] },
+      { backend: "qemu", raw: ["shutdown", "guest-shutdown", "guest-reset"] },
+      { backend: "firecracker", raw: ["Halted"] },
+      { backend: "cloud-hypervisor", raw: ["Shutdown"] },
     ],
   },
   MainProcessFailed: {
@@ -120,7 +129,7 @@ export const gatewayReasons = {
     phases: ["Error"],
     summary: "The main process ended with an exit code other than 0.",
     action: "Read its output, then start it again.",
-    sources: [{ backend: "agent-sandbox", raw: ["PodFailed"], versions: ">=0.4" }],
+    sources: [{ backend: "agent-sandbox", raw: ["PodFailed"], versions: ">=0.4.6" }],
   },
   MainProcessExited: {
     types: ["Ready"],
@@ -202,10 +211,16 @@ export const gatewayReasons = {
           "debug",
           "snapshot-load",
           "subsystem-reset",
+          "none",
         ],
       },
       { backend: "libvirt", raw: ["0", "3/2", "3/12", "3/13", "5/4"] },
     ],
+  },
+  Unreadable: {
+    types: ["Ready"],
+    class: "transient",
+    summary: "What the backend answered could not be read.",
   },
   OwnershipConflict: {
     types: ["Ready", "Suspended"],
