@@ -223,14 +223,14 @@ describe("convertConditions", () => {
       const retiring = defineReasonCatalog({
         ...catalog,
         retired: { Ancient: { retiredIn: 2, ...kept } },
-      } as never);
+      });
       const hiccup = [{ ...stated, reason: "Hiccup", generalReasons: ["Ancient"] }];
       expect(convertConditions(hiccup, { catalog: retiring, contract: 1 })).toBe(hiccup);
     }
     const waiting = defineReasonCatalog({
       ...catalog,
       retired: { Ancient: { retiredIn: 2, class: "waiting" } },
-    } as never);
+    });
     const [old] = convertConditions([{ ...stated, reason: "Hiccup", generalReasons: ["Ancient"] }], {
       catalog: waiting,
     });

@@ -250,7 +250,7 @@ describe("sandboxReasons", () => {
       ...reasons
     } = sandboxReasons.reasons;
     const emits = sandboxReasons.emits.filter(({ since = 1 }) => since === 1);
-    const contract1 = defineReasonCatalog({ ...sandboxReasons, contract: 1, types, reasons, emits } as never);
+    const contract1 = defineReasonCatalog({ ...sandboxReasons, contract: 1, types, reasons, emits });
     expect(contract1.emits.filter(finding).map(({ reason }) => reason)).toEqual(["ImagePreparationTimedOut"]);
     const pullRequest = (catalog: ReasonCatalog): ReasonCatalog => ({
       ...sandboxReasons,
