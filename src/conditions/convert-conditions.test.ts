@@ -193,6 +193,30 @@ describe("convertConditions", () => {
     expect(to([future], 2)[0]?.reason).toBe("Mismatch");
   });
 
+  it("clears a mismatch that the list tells of, and leaves other lists alone", () => {
+    const told = stateIsolationMismatch([], { now: 0, timedOut: false, message: "m" });
+    const cleared = stateIsolationMismatch(told, { now: 5000, cleared: true });
+    expect(cleared).toEqual([
+      told[0],
+      {
+        type: "IsolationBackendMatched",
+        status: "True",
+        reason: "IsolationBackendMatches",
+        message: "",
+        lastTransitionTime: "1970-01-01T00:00:05Z",
+      },
+    ]);
+    expect(stateIsolationMismatch(cleared, { now: 9000, cleared: true })).toBe(cleared);
+    const none: Condition[] = [];
+    expect(stateIsolationMismatch(none, { now: 0, cleared: true })).toBe(none);
+  });
+
+  it("leaves alone what is no condition", () => {
+    const list = [null, 5, undefined, stated] as unknown as Condition[];
+    expect(to(list, 3)).toBe(list);
+    expect(to(list, 1).slice(0, 3)).toEqual([null, 5, undefined]);
+  });
+
   it("takes reasons for exact strings", () => {
     const shouted = [{ ...stated, reason: "TIMEOUT", generalReasons: [] }];
     expect(to(shouted, 1)).toBe(shouted);
@@ -220,14 +244,14 @@ describe("convertConditions", () => {
 
   it("never shows a retired terminal reason for what may still come right", () => {
     for (const kept of [{ class: "terminal" }, {}] as const) {
-      const retiring = defineReasonCatalog({
+      const retiring = defineReasonCatalog<string, string, string>({
         ...catalog,
         retired: { Ancient: { retiredIn: 2, ...kept } },
       });
       const hiccup = [{ ...stated, reason: "Hiccup", generalReasons: ["Ancient"] }];
       expect(convertConditions(hiccup, { catalog: retiring, contract: 1 })).toBe(hiccup);
     }
-    const waiting = defineReasonCatalog({
+    const waiting = defineReasonCatalog<string, string, string>({
       ...catalog,
       retired: { Ancient: { retiredIn: 2, class: "waiting" } },
     });
@@ -272,7 +296,9 @@ describe("readContract", () => {
     ["two", 1],
     [null, 1],
     [undefined, 1],
-    ["99999999999999999999", 1],
+    ["99999999999999999999", Number.MAX_SAFE_INTEGER],
+    ["1234567890", 1_234_567_890],
+    [1e20, Number.MAX_SAFE_INTEGER],
   ])("reads %j as %d", (value, expected) => {
     expect(readContract(value)).toBe(expected);
   });

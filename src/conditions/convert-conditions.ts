@@ -64,9 +64,9 @@ export function convertConditions(list: readonly Condition[], options: ConvertOp
  * @public
  */
 export function readContract(value: unknown): number {
-  const contract = typeof value === "string" && /^\d{1,9}$/.test(value) ? Number(value) : value;
-  if (contract === Infinity) return Number.MAX_SAFE_INTEGER;
-  return Number.isSafeInteger(contract) && (contract as number) > 0 ? (contract as number) : 1;
+  const digits = typeof value === "string" && /^\d+$/.test(value) ? Number(value) : value;
+  const contract = Math.min(typeof digits === "number" ? digits : 1, Number.MAX_SAFE_INTEGER);
+  return Number.isInteger(contract) && contract > 0 ? contract : 1;
 }
 
 /**
@@ -90,6 +90,8 @@ export function shownIndex(chain: readonly string[], catalog: ReasonCatalog, con
 }
 
 function convert(condition: Condition, catalog: ReasonCatalog, contract: number): Condition {
+  // A peer's list may hold anything.
+  if (typeof condition !== "object" || (condition as unknown) === null) return condition;
   const stated = restore(condition);
   const { reason, cause } = stated;
   const generalReasons: readonly string[] = Array.isArray(stated.generalReasons) ? stated.generalReasons : [];

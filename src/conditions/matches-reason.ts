@@ -50,14 +50,14 @@ export function matchesReason(
   reason: string,
   options: MatchOptions = {},
 ): boolean {
-  if (!condition) return false;
-  if (names(condition.reason, reason) || anyNames(condition.generalReasons, reason)) return true;
+  if (!condition || reason === "") return false;
+  if (condition.reason === reason || includes(condition.generalReasons, reason)) return true;
   if (options.cause === false) return false;
   const origin = originOf(condition);
   return (
-    names(condition.cause?.reason, reason) ||
-    names(origin?.reason, reason) ||
-    anyNames(origin?.generalReasons, reason)
+    condition.cause?.reason === reason ||
+    origin?.reason === reason ||
+    includes(origin?.generalReasons, reason)
   );
 }
 
@@ -69,14 +69,11 @@ export function matchesReason(
  */
 export function originOf(condition: ReasonedCondition): ConversionOrigin | undefined {
   const origin = condition.convertedFrom;
-  if (!origin || typeof origin.reason !== "string") return undefined;
-  return anyNames(origin.generalReasons, condition.reason ?? "") ? origin : undefined;
+  return typeof origin?.reason === "string" && includes(origin.generalReasons, condition.reason)
+    ? origin
+    : undefined;
 }
 
-function anyNames(candidates: unknown, reason: string): boolean {
-  return Array.isArray(candidates) && candidates.some((candidate) => names(candidate, reason));
-}
-
-function names(candidate: unknown, reason: string): boolean {
-  return candidate === reason && reason !== "";
+function includes(reasons: unknown, reason: unknown): boolean {
+  return Array.isArray(reasons) && reasons.includes(reason);
 }

@@ -53,9 +53,11 @@ function plain({ emits, retired = {}, ...rest }: ReasonCatalog): unknown {
   }));
   const key = (emission: ReasonEmission): string =>
     JSON.stringify([emission.operation, emission.cause, emission.type, emission.since]);
-  const emissions = Object.fromEntries(stated.map((emission) => [key(emission), emission]));
+  const emissions: Record<string, ReasonEmission> = Object.fromEntries(
+    stated.map((emission) => [key(emission), emission]),
+  );
   const reasons = Object.entries<ReasonEntry>(rest.reasons).map(
-    ([name, { since = 1, refines = [], sources = [], ...entry }]) => [
+    ([name, { since = 1, refines = [], sources = [], ...entry }]): [string, ReasonEntry] => [
       name,
       { ...entry, since, refines, sources },
     ],

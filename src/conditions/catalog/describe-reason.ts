@@ -73,17 +73,17 @@ function findRaw(
   asked: string | undefined,
 ): [string, ReasonEntry] | undefined {
   const folded = word.toLowerCase();
-  let first = "";
-  let best: [string, ReasonEntry] | undefined;
-  for (const found of Object.entries<ReasonEntry>(reasons)) {
-    for (const { backend, raw } of found[1].sources ?? []) {
-      if (asked !== undefined && asked !== backend) continue;
-      if (!raw.some((each) => each.toLowerCase() === folded)) continue;
-      // The exact spelling before another one, then the alphabet: never the position.
-      const rank = JSON.stringify([raw.includes(word) ? 0 : 1, backend, found[0]]);
-      if (best && rank >= first) continue;
-      [first, best] = [rank, found];
-    }
-  }
-  return best;
+  // The exact spelling before another one, then the alphabet: never the position.
+  const [first] = Object.entries<ReasonEntry>(reasons)
+    .flatMap(([name, { sources = [] }]) =>
+      sources.flatMap(({ backend, raw }) =>
+        (asked ?? backend) === backend && raw.some((each) => each.toLowerCase() === folded)
+          ? [`${raw.includes(word) ? 0 : 1}${backend} ${name}`]
+          : [],
+      ),
+    )
+    .sort();
+  const name = first?.split(" ").pop();
+  const entry = name && exactEntry<ReasonEntry>(reasons, name);
+  return entry ? [name, entry] : undefined;
 }

@@ -1,7 +1,8 @@
 import type { sandboxTypes } from "./condition-types.js";
 import type { KnownReason } from "./reasons.js";
 
-type Finding = KnownReason | readonly [cause: string, reason: KnownReason];
+/** A reason, or the name of a finding, its reason and what that is a case of. */
+type Finding = KnownReason | readonly [cause: string, reason: KnownReason, ...general: KnownReason[]];
 type Written = Partial<Record<keyof typeof sandboxTypes, readonly Finding[]>>;
 
 /**
@@ -37,7 +38,8 @@ const written: Record<string, Written> = {
       ["pod-not-scheduled", "ImagePreparationTimedOut"],
       // Contract 1 publishes the mismatch at the preparation deadline as the timeout; contract 2 by its name.
       ["isolation-backend-mismatch", "ImagePreparationTimedOut"],
-      "IsolationBackendMismatch",
+      // After a restart the same finding was no timeout.
+      ["isolation-backend-mismatch", "IsolationBackendMismatch", "ImagePreparationTimedOut"],
     ],
     IsolationBackendMatched: ["IsolationBackendMismatch"],
   },
@@ -158,19 +160,19 @@ const written: Record<string, Written> = {
   },
 };
 
-/** What a reason is a case of, by operation and reason: the same finding after a restart was no timeout. */
-const generalReasons: Partial<Record<string, readonly KnownReason[]>> = {
-  "prepare Ready IsolationBackendMismatch": ["ImagePreparationTimedOut"],
-};
-
 export const sandboxEmissions = Object.entries(written).flatMap(([operation, types]) =>
   Object.entries(types).flatMap(([type, reasons]) =>
     reasons.map((finding) => {
-      const [cause, reason] =
+      const [cause, reason, ...generalReasons]: Exclude<Finding, string> =
         typeof finding === "string" ? [finding.replace(/\B[A-Z]/g, "-$&").toLowerCase(), finding] : finding;
-      const general = generalReasons[`${operation} ${type} ${reason}`];
-      const since = reason.startsWith("IsolationBackendM") && { since: 2 };
-      return { operation, cause, type, reason, ...(general && { generalReasons: general }), ...since };
+      return {
+        operation,
+        cause,
+        type,
+        reason,
+        ...(generalReasons.length > 0 && { generalReasons }),
+        ...(reason.startsWith("IsolationBackendM") && { since: 2 }),
+      };
     }),
   ),
 );

@@ -5,7 +5,7 @@ export const gatewayReasons = {
     class: "informational",
     phases: ["Ready"],
     summary: "Everything that the sandbox depends on is there.",
-    sources: [{ backend: "agent-sandbox", raw: ["DependenciesReady"], versions: ">=0.1" }],
+    sources: [{ backend: "agent-sandbox", raw: ["DependenciesReady"] }],
   },
   DependenciesNotReady: {
     types: ["Ready"],
@@ -13,7 +13,7 @@ export const gatewayReasons = {
     phases: ["Provisioning", "Starting"],
     summary: "A dependency is not ready, or the session was lost.",
     sources: [
-      { backend: "agent-sandbox", raw: ["DependenciesNotReady"], versions: ">=0.1" },
+      { backend: "agent-sandbox", raw: ["DependenciesNotReady"] },
       { backend: "kubernetes", raw: ["ContainersNotReady", "ReadinessGatesNotReady"] },
     ],
   },
@@ -183,7 +183,7 @@ export const gatewayReasons = {
     types: ["Ready"],
     class: "terminal",
     phases: ["Error"],
-    summary: "At start the backend did not have the sandbox's resource.",
+    summary: "At start the backend did not have the sandbox.",
     action: "Delete the sandbox and create a new one.",
   },
   ComputeResourceMissing: {
@@ -226,7 +226,7 @@ export const gatewayReasons = {
     types: ["Ready", "Suspended"],
     class: "terminal",
     phases: ["Stopping", "Error"],
-    summary: "The workload under this name belongs to somebody else, or there are several.",
+    summary: "The workload belongs to somebody else, or there are several.",
     action: "Remove or rename the foreign workload.",
     sources: [
       { backend: "agent-sandbox", raw: ["PodNotOwned"], versions: ">=0.5.4" },
@@ -237,7 +237,7 @@ export const gatewayReasons = {
     types: ["Ready"],
     class: "transient",
     summary: "The backend's controller failed to reconcile and will try again.",
-    sources: [{ backend: "agent-sandbox", raw: ["ReconcilerError"], versions: ">=0.1" }],
+    sources: [{ backend: "agent-sandbox", raw: ["ReconcilerError"] }],
   },
   ClaimPending: {
     types: ["Ready"],
