@@ -110,11 +110,11 @@ export interface ReasonEmission {
  *
  * @public
  */
-export interface ReasonCatalog<Name extends string = string> {
+export interface ReasonCatalog<Name extends string = string, Type extends string = string> {
   readonly name: string;
   /** The newest contract, a positive integer that grows by one with every breaking change. */
   readonly contract: number;
-  readonly types: Readonly<Record<string, ConditionTypeEntry>>;
+  readonly types: Readonly<Record<Type, ConditionTypeEntry>>;
   readonly reasons: Readonly<Record<Name, ReasonEntry>>;
   readonly emits: readonly ReasonEmission[];
   readonly retired?: Readonly<Record<string, RetiredReason>> | undefined;
