@@ -191,6 +191,12 @@ describe("sandboxReasons", () => {
     expect(meaning("OOMKilled")).toBe("OutOfMemory");
   });
 
+  it("explains the backends' words that are published where no reason of ours says more", () => {
+    const meaning = (word: string) => describeReason(word, { catalog: sandboxReasons }).name;
+    expect(meaning("PodInitializing")).toBe("ContainerStarting");
+    expect(meaning("Uninitialized")).toBe("Starting");
+  });
+
   it("knows which versions print a word", () => {
     const versions = (reason: KnownReason, word: string) =>
       (sandboxReasons.reasons[reason].sources ?? [])
