@@ -7,6 +7,7 @@ import {
   getCondition,
   removeCondition,
   setCondition,
+  summarize,
   validateCondition,
 } from "./index.js";
 
@@ -169,16 +170,55 @@ describe("setCondition", () => {
   });
 });
 
+describe("setCondition, on what a peer stored", () => {
+  it("states a reason anew that Kubernetes would refuse, although the writer repeats it", () => {
+    const list = [condition({ reason: "is up" })];
+    const next = setCondition(list, { ...list[0], reason: "is up" } as Condition, 0);
+    expect(next[0]?.reason).toBe("is_up");
+    expect(setCondition(next, { ...list[0], reason: "is up" } as Condition, 0)).toBe(next);
+  });
+
+  it("keeps the time in whole seconds", () => {
+    const list = [condition({ lastTransitionTime: "2026-01-01T01:00:00.75+01:00" })];
+    const [next] = setCondition(list, { ...condition({ message: "new" }), lastTransitionTime: undefined }, 0);
+    expect(next?.lastTransitionTime).toBe("2026-01-01T00:00:00Z");
+  });
+
+  it("takes an impossible date for no time", () => {
+    for (const day of ["2026-02-30", "2026-04-31", "2025-02-29"]) {
+      const [next] = setCondition(
+        [condition({ lastTransitionTime: `${day}T00:00:00Z` })],
+        { ...condition({ message: "new" }), lastTransitionTime: undefined },
+        0,
+      );
+      expect(next?.lastTransitionTime).toBe("1970-01-01T00:00:00Z");
+    }
+  });
+});
+
 describe("getCondition", () => {
   it("reads an absent condition as Unknown, so it is not true", () => {
     expect(getCondition([], "Ready")).toBeUndefined();
     expect(conditionIsTrue([], "Ready")).toBe(false);
   });
 
-  it("prefers the exact spelling and falls back to another letter case", () => {
+  it("takes a negative generation for no claim", () => {
+    const none = condition({
+      observedGeneration: -5,
+      status: "True",
+      lastTransitionTime: "2026-01-01T00:00:00Z",
+    });
+    const absent = condition({ status: "False", lastTransitionTime: "2026-01-02T00:00:00Z" });
+    expect(getCondition([none, absent], "Ready")).toBe(absent);
+    expect(getCondition([absent, none], "Ready")).toBe(absent);
+    expect(summarize([none], { generation: 3 }).stale).toBe(false);
+  });
+
+  it("takes types for exact strings, as removeCondition does", () => {
     const list = [condition({ type: "READY", status: "True" })];
-    expect(conditionIsTrue(list, "Ready")).toBe(true);
-    expect(conditionIsTrue([...list, condition()], "Ready")).toBe(false);
+    expect(conditionIsTrue(list, "Ready")).toBe(false);
+    expect(removeCondition(list, "Ready")).toBe(list);
+    expect(conditionIsTrue([...list, condition()], "READY")).toBe(true);
   });
 
   it("resolves twins by generation, then time, never by position", () => {

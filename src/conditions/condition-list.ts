@@ -1,20 +1,20 @@
 import { SlipwayError } from "../errors.js";
 import { type Condition, type ConditionUpdate, isConditionField } from "./condition.js";
-import { getExact, speakerIndex } from "./condition-order.js";
-import { sanitizeUpdate } from "./condition-shape.js";
+import { speakerIndex } from "./condition-order.js";
+import { isReason, sanitizeUpdate } from "./condition-shape.js";
 import { restates } from "./same-value.js";
-import { instantOf, readTime, transitionTime } from "./transition-time.js";
+import { keptTime, readTime, transitionTime } from "./transition-time.js";
 
 /**
  * The condition of a type, or `undefined`.
  *
- * Where a list holds a type twice, the greater generation speaks, then the later time; never the position. A type in
- * another letter case is found only when the exact one is absent.
+ * Where a list holds a type twice, the greater generation speaks, then the later time; never the position. Types are
+ * exact strings.
  *
  * @public
  */
 export function getCondition(list: readonly Condition[], type: string): Condition | undefined {
-  return getExact(list, type) ?? list[speakerIndex(list.map(folded), type.toLowerCase())];
+  return list[speakerIndex(list, type)];
 }
 
 /**
@@ -30,7 +30,7 @@ export function conditionIsTrue(list: readonly Condition[], type: string): boole
  * The list with one condition stated anew, keyed by type.
  *
  * The transition time moves when the status changes and only then, whatever else changed (a stored time that is none
- * is replaced with the next change); a time that the writer brings is cut to whole seconds. When nothing changed the very same array comes back, so that a writer can skip the
+ * is replaced with the next change); it is kept, and brought by the writer, in whole seconds. When nothing changed the very same array comes back, so that a writer can skip the
  * write by comparing references. Twins of the type are reduced to the one that speaks. A foreign reason, type or
  * message is made acceptable to Kubernetes instead of refused, and fields that a newer peer added stay.
  *
@@ -60,7 +60,7 @@ export function setCondition(
     twins = stored !== undefined;
     stored = condition;
   }
-  if (stored !== undefined && !twins && restates(stored, next)) return list;
+  if (stored !== undefined && !twins && isReason(next.reason) && restates(stored, next)) return list;
   return restate(list, next, now);
 }
 
@@ -79,12 +79,9 @@ function restate(list: readonly Condition[], next: ConditionUpdate, now: number)
   const alone = list.every((condition, at) => at === index || condition.type !== type);
   if (alone && restates(stored, update)) return list;
   const stated: Condition = {
-    ...foreignFields(stored),
+    ...Object.fromEntries(Object.entries(stored).filter(([field]) => !isConditionField(field))),
     ...update,
-    lastTransitionTime:
-      stored.status === update.status && instantOf(stored.lastTransitionTime) !== undefined
-        ? stored.lastTransitionTime
-        : changedAt(update, now),
+    lastTransitionTime: keptTime(stored, update) ?? changedAt(update, now),
   };
   return list.flatMap((condition, at) =>
     at === index ? [stated] : condition.type === type ? [] : [condition],
@@ -101,14 +98,6 @@ export function removeCondition(list: readonly Condition[], type: string): reado
   return kept.length === list.length ? list : kept;
 }
 
-function folded(condition: Condition): Condition {
-  return { ...condition, type: condition.type.toLowerCase() };
-}
-
 function changedAt(update: ConditionUpdate, now: number): string {
   return readTime(update.lastTransitionTime) ?? transitionTime(now);
-}
-
-function foreignFields(condition: Condition): Partial<Condition> {
-  return Object.fromEntries(Object.entries(condition).filter(([field]) => !isConditionField(field)));
 }

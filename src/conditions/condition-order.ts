@@ -26,17 +26,9 @@ export function speakerIndex(list: readonly Condition[], type: string): number {
   }, -1);
 }
 
-/**
- * The condition that speaks for exactly this type.
- *
- * @internal
- */
-export function getExact(list: readonly Condition[], type: string): Condition | undefined {
-  return list[speakerIndex(list, type)];
-}
-
 function generationOf({ observedGeneration }: Condition): number {
-  return Number.isInteger(observedGeneration) ? (observedGeneration as number) : -1;
+  // A negative one is no claim.
+  return (observedGeneration as number) >= 0 ? (observedGeneration as number) : -1;
 }
 
 function timeOf(condition: Condition): number {

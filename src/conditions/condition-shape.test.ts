@@ -86,3 +86,13 @@ describe("sanitizeReason", () => {
     expect(sanitizeReason(undefined as never)).toBe("NoReasonReported");
   });
 });
+
+it("cuts a reason to the length that Kubernetes takes, and no shorter", () => {
+  for (const text of [`${"a".repeat(1100)} b`, `1${"b".repeat(1100)}`])
+    expect(sanitizeReason(text)).toHaveLength(1024);
+  expect(isReasonIssue(sanitizeReason(`1${"b".repeat(1015)}:${"c".repeat(20)}`))).toBe(false);
+});
+
+function isReasonIssue(reason: string): boolean {
+  return validateCondition({ reason }).some(({ field }) => field === "reason");
+}

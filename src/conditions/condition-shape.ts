@@ -1,5 +1,6 @@
 import type { Condition, ConditionCause, ConditionUpdate } from "./condition.js";
 import { readStatus } from "./condition-status.js";
+import { isObject } from "./same-value.js";
 import { instantOf } from "./transition-time.js";
 
 /**
@@ -39,7 +40,7 @@ export interface ConditionIssue {
  * @public
  */
 export function validateCondition(condition: unknown): readonly ConditionIssue[] {
-  const fields = typeof condition === "object" && condition !== null ? (condition as Partial<Condition>) : {};
+  const fields = isObject(condition) ? (condition as Partial<Condition>) : {};
   const valid: Partial<Record<keyof Condition, boolean>> = {
     type: isConditionType(fields.type),
     status: ["True", "False", "Unknown"].includes(fields.status ?? ""),
@@ -90,14 +91,14 @@ export function sanitizeUpdate(update: ConditionUpdate): ConditionUpdate {
  */
 export function sanitizeReason(text: string): string {
   if (isReason(text)) return text;
-  // Cut first, with room for the prefix: the text may be of any length.
+  // Cut first: the text may be of any length.
   const words = trim(
     asText(text)
-      .slice(0, 1000)
+      .slice(0, conditionLimits.reason)
       .replace(/[^A-Za-z0-9_,:]+/g, "_"),
   );
   if (words === "") return NO_REASON;
-  return /^\d/.test(words) ? `Reason_${words}` : words;
+  return trim(`${/^\d/.test(words) ? "Reason_" : ""}${words}`.slice(0, conditionLimits.reason));
 }
 
 /**
@@ -128,9 +129,14 @@ function sanitizeType(text: string): string {
 }
 
 function sanitizeMessage(message: unknown): string {
-  return isMessage(message)
-    ? message
-    : Array.from(asText(message)).slice(0, conditionLimits.message).join("");
+  const text = asText(message);
+  const limit = conditionLimits.message;
+  // A code point takes at most two units: most texts need no counting, and no text needs more.
+  return text.length <= limit
+    ? text
+    : Array.from(text.slice(0, 2 * limit))
+        .slice(0, limit)
+        .join("");
 }
 
 function sanitizeCause(cause: ConditionCause): ConditionCause {
@@ -138,15 +144,15 @@ function sanitizeCause(cause: ConditionCause): ConditionCause {
 }
 
 function isMessage(text: unknown): text is string {
-  // A code point takes at most two units, so most texts need no counting.
-  if (typeof text !== "string") return false;
-  return (
-    text.length <= conditionLimits.message ||
-    (text.length <= 2 * conditionLimits.message && Array.from(text).length <= conditionLimits.message)
-  );
+  return sanitizeMessage(text) === text;
 }
 
-function isGeneration(value: unknown): value is number | undefined {
+/**
+ * Whether a value may be the generation of a condition; absent may be.
+ *
+ * @internal
+ */
+export function isGeneration(value: unknown): value is number | undefined {
   return value === undefined || (Number.isSafeInteger(value) && (value as number) >= 0);
 }
 

@@ -58,7 +58,7 @@ const contract = fc.integer({ min: 1, max: 4 });
 const to = (conditions: readonly Condition[], number: number) =>
   convertConditions(conditions, { catalog, contract: number });
 const classOf = (reason: string) =>
-  Object.entries(catalog.reasons).find(([name]) => name.toLowerCase() === reason.toLowerCase())?.[1].class;
+  Object.entries<{ class: string }>(catalog.reasons).find(([name]) => name === reason)?.[1].class;
 
 describe("convertConditions, as laws", () => {
   it("is idempotent, and the same reference on the second pass", () => {
@@ -131,8 +131,8 @@ describe("convertConditions, as laws", () => {
     fc.assert(
       fc.property(condition, contract, word, (stated, number, name) => {
         const [shown = stated] = to([stated], number);
-        const chain = [stated.reason, ...(stated.generalReasons ?? [])].map((each) => each.toLowerCase());
-        expect(chain).toContain(shown.reason.toLowerCase());
+        const chain = [stated.reason, ...(stated.generalReasons ?? [])];
+        expect(chain).toContain(shown.reason);
         if (matchesReason(stated, name)) expect(matchesReason(shown, name)).toBe(true);
       }),
     );
@@ -188,9 +188,77 @@ describe("convertConditions", () => {
   });
 
   it("shows a reason of an unknown newer contract by the general reasons that its writer stated", () => {
-    const future = { ...stated, reason: "FromTheFuture", generalReasons: ["AlsoNew", "mismatch", "TIMEOUT"] };
+    const future = { ...stated, reason: "FromTheFuture", generalReasons: ["AlsoNew", "Mismatch", "Timeout"] };
     expect(to([future], 1)[0]?.reason).toBe("Timeout");
     expect(to([future], 2)[0]?.reason).toBe("Mismatch");
+  });
+
+  it("clears a mismatch that the list tells of, and leaves other lists alone", () => {
+    const told = stateIsolationMismatch([], { now: 0, timedOut: false, message: "m" });
+    const cleared = stateIsolationMismatch(told, { now: 5000, cleared: true });
+    expect(cleared).toEqual([
+      told[0],
+      {
+        type: "IsolationBackendMatched",
+        status: "True",
+        reason: "IsolationBackendMatches",
+        message: "",
+        lastTransitionTime: "1970-01-01T00:00:05Z",
+      },
+    ]);
+    expect(stateIsolationMismatch(cleared, { now: 9000, cleared: true })).toBe(cleared);
+    const none: Condition[] = [];
+    expect(stateIsolationMismatch(none, { now: 0, cleared: true })).toBe(none);
+  });
+
+  it("leaves alone what is no condition", () => {
+    const list = [null, 5, undefined, stated] as unknown as Condition[];
+    expect(to(list, 3)).toBe(list);
+    expect(to(list, 1).slice(0, 3)).toEqual([null, 5, undefined]);
+  });
+
+  it("takes reasons for exact strings", () => {
+    const shouted = [{ ...stated, reason: "TIMEOUT", generalReasons: [] }];
+    expect(to(shouted, 1)).toBe(shouted);
+    expect(matchesReason(shouted[0], "Timeout")).toBe(false);
+    expect(matchesReason(shouted[0], "TIMEOUT")).toBe(true);
+  });
+
+  it("keeps what a peer added to a converted condition", () => {
+    const [shown] = to([stated], 1);
+    const peers = {
+      ...shown,
+      cause: { reason: "Firmware", message: "f" },
+      generalReasons: ["Outage"],
+    } as Condition;
+    const [back] = to([peers], 3);
+    expect(back).toMatchObject({ reason: stated.reason, cause: peers.cause });
+    expect(back?.generalReasons).toEqual(
+      expect.arrayContaining(["Outage", ...(stated.generalReasons ?? [])]),
+    );
+    const again = to([peers], 1);
+    expect(again[0]).toMatchObject({ reason: shown?.reason, cause: peers.cause });
+    expect(to(again, 1)).toBe(again);
+    expect(to(again, 3)).toEqual([back]);
+  });
+
+  it("never shows a retired terminal reason for what may still come right", () => {
+    for (const kept of [{ class: "terminal" }, {}] as const) {
+      const retiring = defineReasonCatalog<string, string, string>({
+        ...catalog,
+        retired: { Ancient: { retiredIn: 2, ...kept } },
+      });
+      const hiccup = [{ ...stated, reason: "Hiccup", generalReasons: ["Ancient"] }];
+      expect(convertConditions(hiccup, { catalog: retiring, contract: 1 })).toBe(hiccup);
+    }
+    const waiting = defineReasonCatalog<string, string, string>({
+      ...catalog,
+      retired: { Ancient: { retiredIn: 2, class: "waiting" } },
+    });
+    const [old] = convertConditions([{ ...stated, reason: "Hiccup", generalReasons: ["Ancient"] }], {
+      catalog: waiting,
+    });
+    expect(old?.reason).toBe("Ancient");
   });
 
   it("keeps a reason that nothing known stands in for", () => {
@@ -228,7 +296,9 @@ describe("readContract", () => {
     ["two", 1],
     [null, 1],
     [undefined, 1],
-    ["99999999999999999999", 1],
+    ["99999999999999999999", Number.MAX_SAFE_INTEGER],
+    ["1234567890", 1_234_567_890],
+    [1e20, Number.MAX_SAFE_INTEGER],
   ])("reads %j as %d", (value, expected) => {
     expect(readContract(value)).toBe(expected);
   });

@@ -1,5 +1,5 @@
 import type { ReasonCatalog } from "./catalog/reason-catalog.js";
-import { findByName, isKnown, reasonClass } from "./catalog/catalog-lookup.js";
+import { isKnown, reasonClass } from "./catalog/catalog-lookup.js";
 import type { Condition } from "./condition.js";
 import { originOf } from "./matches-reason.js";
 
@@ -64,9 +64,9 @@ export function convertConditions(list: readonly Condition[], options: ConvertOp
  * @public
  */
 export function readContract(value: unknown): number {
-  const contract = typeof value === "string" && /^\d{1,9}$/.test(value) ? Number(value) : value;
-  if (contract === Infinity) return Number.MAX_SAFE_INTEGER;
-  return Number.isSafeInteger(contract) && (contract as number) > 0 ? (contract as number) : 1;
+  const digits = typeof value === "string" && /^\d+$/.test(value) ? Number(value) : value;
+  const contract = Math.min(typeof digits === "number" ? digits : 1, Number.MAX_SAFE_INTEGER);
+  return Number.isInteger(contract) && contract > 0 ? contract : 1;
 }
 
 /**
@@ -90,33 +90,39 @@ export function shownIndex(chain: readonly string[], catalog: ReasonCatalog, con
 }
 
 function convert(condition: Condition, catalog: ReasonCatalog, contract: number): Condition {
+  // A peer's list may hold anything.
+  if (typeof condition !== "object" || (condition as unknown) === null) return condition;
   const stated = restore(condition);
   const { reason, cause } = stated;
   const generalReasons: readonly string[] = Array.isArray(stated.generalReasons) ? stated.generalReasons : [];
   const index = shownIndex([reason, ...generalReasons], catalog, contract);
   const general = generalReasons[index - 1];
   if (general === undefined) return stated;
-  // Clients compare exactly, so the contract's own spelling is shown.
-  const [shown] = findByName(catalog.reasons, general) ?? findByName(catalog.retired, general) ?? [general];
-  if (shown === condition.reason && stated !== condition) return condition;
+  if (general === condition.reason && stated !== condition) return condition;
   const further = generalReasons.slice(index);
   return {
     ...without(stated, ["generalReasons"]),
-    reason: shown,
+    reason: general,
     cause: cause ?? { reason, message: stated.message },
     ...(further.length > 0 && { generalReasons: further }),
     convertedFrom: { reason, generalReasons, ...(cause !== undefined && { cause }) },
   };
 }
 
+/** What the writer stated, with what a peer has added since: a later cause, general reasons beyond the writer's. */
 function restore(condition: Condition): Condition {
   const origin = originOf(condition);
   if (origin === undefined) return condition;
+  const { cause = origin.cause } = condition;
+  // The cause that a conversion made of the skipped reason was nobody's statement.
+  const stated = cause?.reason === origin.reason ? origin.cause : cause;
+  const general: readonly string[] = Array.isArray(condition.generalReasons) ? condition.generalReasons : [];
+  const added = general.filter((reason) => !origin.generalReasons.includes(reason));
   return {
     ...without(condition, ["convertedFrom", "cause"]),
     reason: origin.reason,
-    generalReasons: origin.generalReasons,
-    ...(origin.cause !== undefined && { cause: origin.cause }),
+    generalReasons: [...origin.generalReasons, ...added],
+    ...(stated && { cause: stated }),
   };
 }
 

@@ -18,7 +18,7 @@ export {
 export { parseConditions } from "./parse-conditions.js";
 export { type MatchOptions, matchesReason, type ReasonedCondition } from "./matches-reason.js";
 export { convertConditions, type ConvertOptions, readContract } from "./convert-conditions.js";
-export { type IsolationMismatch, stateIsolationMismatch } from "./isolation-mismatch.js";
+export { type IsolationMatch, type IsolationMismatch, stateIsolationMismatch } from "./isolation-mismatch.js";
 export type {
   ConditionPolarity,
   ConditionPresence,

@@ -1,10 +1,11 @@
 import type { Condition } from "./condition.js";
-import { setCondition } from "./condition-list.js";
+import { getCondition, setCondition } from "./condition-list.js";
 import type { KnownReason } from "./sandbox/reasons.js";
 
 // Words instead of the list of all reasons, which nobody should load for two of them.
 const MISMATCH: KnownReason = "IsolationBackendMismatch";
 const TIMEOUT: KnownReason = "ImagePreparationTimedOut";
+const MATCHES: KnownReason = "IsolationBackendMatches";
 
 /**
  * A finding that a sandbox's pinned isolation backend is not the one that the gateway selects.
@@ -25,12 +26,28 @@ export interface IsolationMismatch {
 }
 
 /**
+ * A finding that the gateway selects a sandbox's pinned isolation backend (again).
+ *
+ * @public
+ */
+export interface IsolationMatch {
+  /** Epoch milliseconds. */
+  readonly now: number;
+  readonly cleared: true;
+  readonly message?: string | undefined;
+  readonly observedGeneration?: number | undefined;
+}
+
+/**
  * States an isolation backend mismatch as it should be stored: `Ready=False` with `IsolationBackendMismatch` (a case
  * of `ImagePreparationTimedOut` when it was found at the preparation deadline) and beside it
  * `IsolationBackendMatched=False`, which every contract shows.
  *
  * `convertConditions` then gives readers of contract 1 the timeout with the mismatch as its cause. A `Ready` that says
  * the same in that older form, as a deadline publishes it, is replaced; its transition time stays.
+ *
+ * With `cleared: true` a mismatch that the list tells of is over: `IsolationBackendMatched=True`. `Ready` stays with
+ * whoever decides it, and a list that tells of no mismatch stays as it is.
  *
  * @returns The very same array when it says all this already.
  *
@@ -47,16 +64,17 @@ export interface IsolationMismatch {
  */
 export function stateIsolationMismatch(
   list: readonly Condition[],
-  mismatch: IsolationMismatch,
+  finding: IsolationMismatch | IsolationMatch,
 ): readonly Condition[] {
-  const { now, timedOut, message, observedGeneration } = mismatch;
-  const stated = {
-    status: "False",
-    reason: MISMATCH,
-    message,
-    ...(observedGeneration !== undefined && { observedGeneration }),
-  } as const;
-  const general = timedOut ? { generalReasons: [TIMEOUT] } : {};
+  const { now, message = "", observedGeneration } = finding;
+  const type = "IsolationBackendMatched";
+  const seen = { message, ...(observedGeneration !== undefined && { observedGeneration }) };
+  if ("cleared" in finding) {
+    if (!getCondition(list, type)) return list;
+    return setCondition(list, { type, status: "True", reason: MATCHES, ...seen }, now);
+  }
+  const stated = { status: "False", reason: MISMATCH, ...seen } as const;
+  const general = finding.timedOut && { generalReasons: [TIMEOUT] };
   const withReady = setCondition(list, { type: "Ready", ...stated, ...general }, now);
-  return setCondition(withReady, { type: "IsolationBackendMatched", ...stated }, now);
+  return setCondition(withReady, { type, ...stated }, now);
 }

@@ -31,7 +31,8 @@ export interface MatchOptions {
  * more specific finding behind it.
  *
  * What a client calls instead of comparing strings: the answer for a name is the same in every contract that the
- * condition may be published in. Needs no catalog, ignores letter case, and an absent condition matches nothing.
+ * condition may be published in. Needs no catalog. Reasons are exact strings: letter case counts, and an absent condition
+ * matches nothing.
  *
  * @example
  * ```ts
@@ -49,14 +50,14 @@ export function matchesReason(
   reason: string,
   options: MatchOptions = {},
 ): boolean {
-  if (!condition) return false;
-  if (names(condition.reason, reason) || anyNames(condition.generalReasons, reason)) return true;
+  if (!condition || reason === "") return false;
+  if (condition.reason === reason || includes(condition.generalReasons, reason)) return true;
   if (options.cause === false) return false;
   const origin = originOf(condition);
   return (
-    names(condition.cause?.reason, reason) ||
-    names(origin?.reason, reason) ||
-    anyNames(origin?.generalReasons, reason)
+    condition.cause?.reason === reason ||
+    origin?.reason === reason ||
+    includes(origin?.generalReasons, reason)
   );
 }
 
@@ -68,16 +69,11 @@ export function matchesReason(
  */
 export function originOf(condition: ReasonedCondition): ConversionOrigin | undefined {
   const origin = condition.convertedFrom;
-  if (!origin || typeof origin.reason !== "string") return undefined;
-  return anyNames(origin.generalReasons, condition.reason ?? "") ? origin : undefined;
+  return typeof origin?.reason === "string" && includes(origin.generalReasons, condition.reason)
+    ? origin
+    : undefined;
 }
 
-function anyNames(candidates: unknown, reason: string): boolean {
-  return Array.isArray(candidates) && candidates.some((candidate) => names(candidate, reason));
-}
-
-function names(candidate: unknown, reason: string): boolean {
-  if (candidate === reason) return reason !== "";
-  if (typeof candidate !== "string" || candidate.length !== reason.length) return false;
-  return reason !== "" && candidate.toLowerCase() === reason.toLowerCase();
+function includes(reasons: unknown, reason: unknown): boolean {
+  return Array.isArray(reasons) && reasons.includes(reason);
 }

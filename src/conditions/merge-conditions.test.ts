@@ -17,6 +17,20 @@ function condition(
 const later = "2026-01-01T00:01:00Z";
 
 describe("mergeConditions", () => {
+  it("gives the very same array where nothing changes, twins apart included", () => {
+    const [a, b] = [condition("A", "True"), condition("B", "True")];
+    const theirs = [a, b, { ...a, message: "twin" }];
+    expect(mergeConditions(theirs, theirs, theirs, [])).toBe(theirs);
+    expect(mergeConditions([b], [b], theirs, ["B"])).toBe(theirs);
+  });
+
+  it("takes time that grows with the list, not with its square", () => {
+    const long = Array.from({ length: 20_000 }, (_, at) => condition(`T${at}`, "True"));
+    const started = performance.now();
+    expect(mergeConditions(long, long, long, ["T1"])).toBe(long);
+    expect(performance.now() - started).toBeLessThan(3000);
+  });
+
   it("takes owned types from mine, their absence included, and leaves the rest to theirs", () => {
     const base = [
       condition("Ready", "False"),

@@ -1,7 +1,7 @@
 import type { Condition } from "./condition.js";
-import { getExact } from "./condition-order.js";
+import { compareTwins } from "./condition-order.js";
 import { sameValue } from "./same-value.js";
-import { instantOf } from "./transition-time.js";
+import { keptTime } from "./transition-time.js";
 
 /**
  * Merges two versions of a list that grew from the same base: what a writer does when its compare-and-swap lost.
@@ -34,27 +34,38 @@ export function mergeConditions(
   ownedTypes: Iterable<string>,
 ): readonly Condition[] {
   const owned = new Set(ownedTypes);
-  const mineWins = (type: string): boolean => {
-    const before = getExact(base, type);
-    return (
-      owned.has(type) ||
-      (!sameValue(before, getExact(mine, type)) && sameValue(before, getExact(theirs, type)))
-    );
-  };
-  const types = new Set([...theirs, ...mine].map((condition) => condition.type));
-  const merged = [...types].flatMap((type): readonly Condition[] => {
-    if (!mineWins(type)) return theirs.filter((condition) => condition.type === type);
-    const own = getExact(mine, type);
-    return own ? [keepTime(own, getExact(theirs, type))] : [];
+  const [before, own, stored] = [speakers(base), speakers(mine), speakers(theirs)];
+  const mineWins = (type: string): boolean =>
+    owned.has(type) ||
+    (!sameValue(before.get(type), own.get(type)) && sameValue(before.get(type), stored.get(type)));
+  const done = new Set<string>();
+  const merged = [...theirs, ...mine].flatMap((condition, at): readonly Condition[] => {
+    const { type } = condition;
+    if (!mineWins(type)) return at < theirs.length ? [condition] : [];
+    const said = own.get(type);
+    if (done.has(type) || !said) return [];
+    done.add(type);
+    return [keepTime(said, stored.get(type))];
   });
   return merged.length === theirs.length && merged.every((condition, at) => condition === theirs[at])
     ? theirs
     : merged;
 }
 
+/** What speaks for each type, in one pass. */
+function speakers(list: readonly Condition[]): ReadonlyMap<string, Condition> {
+  const found = new Map<string, Condition>();
+  for (const condition of list) {
+    const speaking = found.get(condition.type);
+    if (!speaking || compareTwins(condition, speaking) > 0) found.set(condition.type, condition);
+  }
+  return found;
+}
+
 /** The stored condition itself where nothing differs, so that the caller sees by reference that no write is due. */
 function keepTime(own: Condition, stored: Condition | undefined): Condition {
-  if (stored?.status !== own.status || instantOf(stored.lastTransitionTime) === undefined) return own;
-  const timed = { ...own, lastTransitionTime: stored.lastTransitionTime };
+  const lastTransitionTime = stored && keptTime(stored, own);
+  if (!lastTransitionTime) return own;
+  const timed = { ...own, lastTransitionTime };
   return sameValue(timed, stored) ? stored : timed;
 }

@@ -117,6 +117,40 @@ describe("parseConditions", () => {
     });
   });
 
+  it("reads the nested fields of cause and converted_from in every spelling", () => {
+    expect(
+      one({
+        ...plain,
+        cause: { Reason: "C", Message: "c", Extra: 1 },
+        converted_from: { reason: "R", general_reasons: ["A"], Cause: { Reason: "D", message: "d" } },
+      }),
+    ).toEqual({
+      ...plain,
+      cause: { reason: "C", message: "c", Extra: 1 },
+      convertedFrom: { reason: "R", generalReasons: ["A"], cause: { reason: "D", message: "d" } },
+    });
+    expect(one({ ...plain, cause: { reason: "C", Reason: "other", message: "c" } })).toMatchObject({
+      cause: { reason: "C", Reason: "other" },
+    });
+  });
+
+  it("reads another spelling where the exact name is null, and keeps a second one", () => {
+    const { lastTransitionTime: time, ...rest } = plain;
+    expect(one({ ...rest, lastTransitionTime: null, last_transition_time: time })).toEqual(plain);
+    expect(one({ ...rest, last_transition_time: time, lastTransitionTime: null })).toEqual(plain);
+    expect(one({ ...rest, last_transition_time: time, LastTransitionTime: "x" })).toEqual({
+      ...plain,
+      LastTransitionTime: "x",
+    });
+  });
+
+  it("refuses seconds that only begin with a number", () => {
+    expect(one({ ...plain, lastTransitionTime: { seconds: "12abc" } })).toMatchObject({
+      lastTransitionTime: "",
+      raw: { lastTransitionTime: { seconds: "12abc" } },
+    });
+  });
+
   it("reads snake_case, PascalCase and the newer transition_time", () => {
     const snake = {
       type: "Ready",

@@ -1,25 +1,29 @@
 import type { Condition, ConditionCause } from "./condition.js";
+import { isGeneration } from "./condition-shape.js";
 import { readStatus } from "./condition-status.js";
+import { isObject } from "./same-value.js";
 import { readTime } from "./transition-time.js";
 
 type Fields = Record<string, unknown>;
 type Read = (value: unknown) => unknown;
 
-/** How each field is read, by its name without underscores and letter case: camelCase, snake_case, Go's PascalCase. */
-const READERS: ReadonlyMap<string, readonly [field: string, read: Read]> = new Map(
+/** How each field is read. */
+const READERS: ReadonlyMap<string, Read> = new Map(
   Object.entries<Read>({
-    type: (value) => (isText(value) && isFilled(value) ? value : undefined),
-    status: (value) => (isFilled(value) ? readStatus(value) : undefined),
+    type: (value) => (isText(value) ? value : undefined),
+    status: readStatus,
     reason: readText,
     message: readText,
-    lastTransitionTime: readTimeText,
-    transitionTime: readTimeText,
+    lastTransitionTime: (value) => readTime(value) ?? readText(value),
     observedGeneration: readGeneration,
     cause: readCause,
     generalReasons: (value) => (Array.isArray(value) && value.every(isText) ? value : undefined),
-    convertedFrom: (value) => (isFields(value) ? value : undefined),
-  }).map(([name, read]) => [fold(name), [name === "transitionTime" ? "lastTransitionTime" : name, read]]),
+    convertedFrom: readOrigin,
+  }),
 );
+/** The fields by their names without underscores and letter case: camelCase, snake_case, Go's PascalCase. */
+const NAMES = new Map([...READERS.keys()].map((name) => [fold(name), name]));
+NAMES.set("transitiontime", "lastTransitionTime");
 /** Where an object may keep its list: a status, a Kubernetes object, a reply that wraps one. */
 const CONTAINERS = ["conditions", "status", "sandbox"];
 const NOTHING_SAID = { status: "Unknown", reason: "", message: "", lastTransitionTime: "" } as const;
@@ -55,7 +59,7 @@ function entriesOf(input: unknown, depth = 0): readonly unknown[] {
   if (!isFields(input) || depth > CONTAINERS.length) return [];
   for (const container of CONTAINERS) {
     const inner = Object.entries(input).find(([name]) => name.toLowerCase() === container)?.[1];
-    if (typeof inner === "object" && inner !== null) return entriesOf(inner, depth + 1);
+    if (isObject(inner)) return entriesOf(inner, depth + 1);
   }
   return [input];
 }
@@ -69,29 +73,19 @@ function parseJson(text: string): unknown {
 }
 
 function parseCondition(entry: Fields): readonly Condition[] {
-  const known = new Map<string, unknown>();
+  const said: [string, unknown][] = [];
   const unread: [string, unknown][] = [];
-  const foreign: [string, unknown][] = [];
-  const fields = Object.entries(entry).map(
-    ([name, value]) => [name, value, ...(READERS.get(fold(name)) ?? [])] as const,
-  );
-  // The exact name of a field wins over another spelling of it, which then counts as foreign and is kept.
-  fields.sort((a, b) => Number(b[0] === b[2]) - Number(a[0] === a[2]));
-  for (const [name, value, field, read] of fields) {
-    if (field === undefined || known.has(field)) {
-      foreign.push([name, value]);
-      continue;
-    }
-    const understood = read?.(value);
-    if (understood !== undefined) known.set(field, understood);
-    else if (isFilled(value)) unread.push([field, value]);
+  for (const [name, value] of Object.entries(named(entry))) {
+    const read = READERS.get(name);
+    const understood = read ? read(value) : value;
+    if (understood !== undefined) said.push([name, understood]);
+    else if (isFilled(value)) unread.push([name, value]);
   }
-  if (!known.has("type")) return [];
-  const condition = { ...NOTHING_SAID, ...Object.fromEntries([...known, ...foreign]) } as Condition & Fields;
-  if (unread.length === 0) return [condition];
-  return [
-    { ...condition, raw: { ...(condition["raw"] as object), ...Object.fromEntries(unread) } } as Condition,
-  ];
+  const condition: Partial<Condition> & Fields = { ...NOTHING_SAID, ...Object.fromEntries(said) };
+  if (!condition.type) return [];
+  if (unread.length > 0)
+    condition["raw"] = { ...(condition["raw"] as object), ...Object.fromEntries(unread) };
+  return [condition as Condition & Fields];
 }
 
 function fold(name: string): string {
@@ -103,19 +97,36 @@ function readText(value: unknown): string | undefined {
   return isText(value) ? value : undefined;
 }
 
-function readTimeText(value: unknown): string | undefined {
-  return readTime(value) ?? readText(value);
-}
-
 /** Protobuf writes an int64 as a string. */
 function readGeneration(value: unknown): number | undefined {
   const generation = isText(value) && /^\d+$/.test(value) ? Number(value) : value;
-  return Number.isSafeInteger(generation) && (generation as number) >= 0 ? (generation as number) : undefined;
+  return isGeneration(generation) ? generation : undefined;
 }
 
 function readCause(value: unknown): ConditionCause | undefined {
-  if (!isFields(value) || !isText(value["reason"])) return undefined;
-  return { ...value, reason: value["reason"], message: readText(value["message"]) ?? "" };
+  const fields = named(value);
+  if (!isText(fields["reason"])) return undefined;
+  return { ...fields, reason: fields["reason"], message: readText(fields["message"]) ?? "" };
+}
+
+function readOrigin(value: unknown): unknown {
+  if (!isFields(value)) return undefined;
+  const fields = named(value);
+  const cause = readCause(fields["cause"]);
+  return cause ? { ...fields, cause } : fields;
+}
+
+/** The fields by their exact names. An exact name wins over another spelling, which is then kept as it is. */
+function named(value: unknown): Fields {
+  const fields = isFields(value) ? value : {};
+  const found = new Map<string, unknown>();
+  for (const [name, field] of Object.entries(fields)) {
+    const exact = NAMES.get(fold(name)) ?? name;
+    if (!found.has(exact) || isFilled(field)) {
+      found.set(exact !== name && isFilled(fields[exact] ?? found.get(exact)) ? name : exact, field);
+    }
+  }
+  return Object.fromEntries(found);
 }
 
 function isText(value: unknown): value is string {
@@ -127,5 +138,5 @@ function isFilled(value: unknown): boolean {
 }
 
 function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return isObject(value) && !Array.isArray(value);
 }

@@ -104,3 +104,36 @@ extendCatalog(sandboxReasons, {
   // @ts-expect-error the prefix is missing
   reasons: { LicenseMissing: { types: ["Ready"], class: "terminal", summary: "s" } },
 });
+extendCatalog(sandboxReasons, {
+  prefix: "Acme",
+  types: { AcmeLicensed: type },
+  reasons: {
+    AcmeOld: { types: ["Ready", "AcmeLicensed"], class: "terminal", summary: "s", replacedBy: "StartFailed" },
+    AcmeNew: { types: ["AcmeLicensed"], class: "terminal", summary: "s", refines: ["AcmeOld"] },
+  },
+  retired: { AcmeGone: { retiredIn: 2 } },
+  emits: [
+    { operation: "o", cause: "c", type: "AcmeLicensed", reason: "AcmeNew", generalReasons: ["AcmeGone"] },
+  ],
+});
+extendCatalog(sandboxReasons, {
+  prefix: "Acme",
+  // @ts-expect-error the type is misspelt
+  reasons: { AcmeA: { types: ["Raedy"], class: "terminal", summary: "s" } },
+});
+extendCatalog(sandboxReasons, {
+  prefix: "Acme",
+  // @ts-expect-error it is replaced by nothing known
+  reasons: { AcmeA: { types: ["Ready"], class: "terminal", summary: "s", replacedBy: "StratFailed" } },
+});
+extendCatalog(sandboxReasons, {
+  prefix: "Acme",
+  // @ts-expect-error it refines nothing known
+  reasons: { AcmeA: { types: ["Ready"], class: "terminal", summary: "s", refines: ["StratFailed"] } },
+});
+extendCatalog(sandboxReasons, {
+  prefix: "Acme",
+  reasons: { AcmeA: { types: ["Ready"], class: "terminal", summary: "s" } },
+  // @ts-expect-error there is no such condition type
+  emits: [{ operation: "o", cause: "c", type: "Raedy", reason: "AcmeA" }],
+});

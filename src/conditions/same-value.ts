@@ -13,7 +13,12 @@ export function sameValue(a: unknown, b: unknown): boolean {
 
 type Fields = Record<string, unknown>;
 
-function isObject(value: unknown): value is Fields {
+/**
+ * Whether a value has fields; an array has.
+ *
+ * @internal
+ */
+export function isObject(value: unknown): value is Fields {
   return typeof value === "object" && value !== null;
 }
 

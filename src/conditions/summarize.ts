@@ -50,6 +50,7 @@ export interface ConditionSummary {
 export function summarize(list: readonly Condition[], options: SummarizeOptions = {}): ConditionSummary {
   const { type = "Ready", generation = 0 } = options;
   const { status, reason, message, cause, observedGeneration } = getCondition(list, type) ?? NOT_REPORTED;
+  const claimed = observedGeneration as number;
   const because = cause ? ` (${cause.reason})` : "";
   const what = `${type}=${status} ${reason}${because}`.trimEnd();
   return {
@@ -58,7 +59,7 @@ export function summarize(list: readonly Condition[], options: SummarizeOptions 
     reason,
     message,
     ...(cause && { cause }),
-    stale: (observedGeneration ?? generation) < generation,
+    stale: claimed >= 0 && claimed < generation,
     text: message === "" ? what : `${what}: ${message}`,
   };
 }

@@ -2,7 +2,7 @@ import { SlipwayError } from "../errors.js";
 
 const YEAR_1 = -62_135_596_800_000;
 const YEAR_10000 = 253_402_300_800_000;
-const RFC_3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/;
+const RFC_3339 = /^\d{4}-\d\d-\d\dt\d\d:\d\d:\d\d(\.\d+)?(z|[+-]\d\d:\d\d)$/i;
 
 /**
  * An instant as conditions carry it: RFC 3339 in UTC, cut to whole seconds, so that a value that was written and
@@ -27,7 +27,9 @@ export function transitionTime(at: number): string {
 export function instantOf(time: unknown): number | undefined {
   if (typeof time !== "string" || !RFC_3339.test(time)) return undefined;
   const at = Date.parse(time.toUpperCase());
-  return isInstant(at) ? at : undefined;
+  const day = time.slice(0, 10);
+  // Date.parse takes 30 February for 2 March.
+  return isInstant(at) && render(Date.parse(day)).startsWith(day) ? at : undefined;
 }
 
 /**
@@ -41,6 +43,20 @@ export function readTime(value: unknown): string | undefined {
   return at === undefined ? undefined : render(at);
 }
 
+/**
+ * The stored transition time in whole seconds, where the status stays and the time is one.
+ *
+ * @internal
+ */
+export function keptTime(stored: Stated, { status }: Pick<Stated, "status">): string | undefined {
+  return stored.status === status ? readTime(stored.lastTransitionTime) : undefined;
+}
+
+interface Stated {
+  readonly status: string;
+  readonly lastTransitionTime: string;
+}
+
 function numericInstant(value: unknown): number | undefined {
   const at =
     typeof value === "number" ? value : value instanceof Date ? value.getTime() : protobufInstant(value);
@@ -50,8 +66,8 @@ function numericInstant(value: unknown): number | undefined {
 /** A protobuf int64 is a string in JSON. */
 function protobufInstant(value: unknown): number {
   const { seconds } = (value ?? {}) as { seconds?: unknown };
-  return typeof seconds === "string" || typeof seconds === "number"
-    ? Number.parseInt(String(seconds), 10) * 1000
+  return typeof seconds === "number" || (typeof seconds === "string" && /^-?\d+$/.test(seconds))
+    ? Number(seconds) * 1000
     : NaN;
 }
 

@@ -1,3 +1,4 @@
+import { stateIsolationMismatch } from "../conditions/index.js";
 import type { GateDecision, Operation, OperationRoute } from "./gate-rules.js";
 import { ISOLATION_BACKEND_MISMATCH } from "./reasons.js";
 import type { SandboxRecord } from "./record.js";
@@ -88,7 +89,8 @@ function started(
 }
 
 /**
- * The record of a sandbox whose isolation backend is not the one selected: `Error` / `IsolationBackendMismatch`.
+ * The record of a sandbox whose isolation backend is not the one selected: `Error` / `IsolationBackendMismatch`, with
+ * the condition `IsolationBackendMatched=False` beside it, which every contract shows.
  *
  * Only a `Starting` record takes it: everything else is not about to be started, or runs. Write it by compare-and-swap
  * on the version that was read, so that a concurrent stop or readiness update wins and the next scan decides again.
@@ -107,15 +109,10 @@ function started(
  */
 export function applyBackendMismatch(record: SandboxRecord, now: number): Transition {
   if (record.phase !== "Starting" || record.desired !== "running") return unchanged(record, "phase");
-  return {
-    record: enter(
-      record,
-      "Error",
-      ISOLATION_BACKEND_MISMATCH,
-      "The isolation backend that this sandbox is pinned to is not the one selected: restore the gateway's selection or create a new sandbox.",
-      now,
-    ),
-    changed: true,
-    refused: null,
-  };
+  const message =
+    "The isolation backend that this sandbox is pinned to is not the one selected: restore the gateway's selection or create a new sandbox.";
+  const failed = enter(record, "Error", ISOLATION_BACKEND_MISMATCH, message, now);
+  // The restart scan found it: there was no timeout.
+  const conditions = stateIsolationMismatch(failed.conditions ?? [], { now, timedOut: false, message });
+  return { record: { ...failed, conditions }, changed: true, refused: null };
 }

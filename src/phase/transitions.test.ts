@@ -171,6 +171,10 @@ describe("accepted operations", () => {
     expect(applyBackendMismatch(record("Starting"), 9).record).toMatchObject({
       phase: "Error",
       reason: "IsolationBackendMismatch",
+      conditions: [
+        { type: "Ready", status: "False", reason: "IsolationBackendMismatch" },
+        { type: "IsolationBackendMatched", status: "False", reason: "IsolationBackendMismatch" },
+      ],
     });
     for (const phase of ["Ready", "Stopping", "Provisioning", "Error"] as const)
       expect(applyBackendMismatch(record(phase), 9).changed).toBe(false);

@@ -4,6 +4,7 @@ import { SlipwayError } from "../errors.js";
 
 const contract = z.int().min(1);
 const text = z.string().min(1);
+const reasonClass = z.enum(["waiting", "transient", "terminal", "informational"]);
 
 /**
  * A reason catalog as plain JSON: its shape. What the shape cannot say (references, circles, names that differ by case
@@ -27,7 +28,7 @@ export const reasonCatalogSchema = z
       z.string(),
       z.strictObject({
         types: z.array(text).min(1),
-        class: z.enum(["waiting", "transient", "terminal", "informational"]),
+        class: reasonClass,
         phases: z.array(text).optional(),
         since: contract.optional(),
         deprecatedIn: contract.optional(),
@@ -51,7 +52,14 @@ export const reasonCatalogSchema = z
       }),
     ),
     retired: z
-      .record(z.string(), z.strictObject({ retiredIn: z.int().min(2), replacedBy: text.optional() }))
+      .record(
+        z.string(),
+        z.strictObject({
+          retiredIn: z.int().min(2),
+          class: reasonClass.optional(),
+          replacedBy: text.optional(),
+        }),
+      )
       .optional(),
   })
   .meta({ title: "Reason catalog" });

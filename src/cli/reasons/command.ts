@@ -15,7 +15,8 @@ slipway reasons check     compare the catalog with the lock file
     [--frozen]  fail on any difference: the lock file has to be up to date
     [--strict]  fail on a breaking difference even when the contract is new
 
-  --catalog FILE   JSON, or a JavaScript module that exports a catalog (default: the built-in one)
+  --catalog FILE   JSON (- is standard input), or a JavaScript module that exports a catalog
+                   (default: the built-in one)
   --lock FILE      default: reasons.lock.json
   --json           print JSON
 
@@ -41,6 +42,6 @@ export const reasonsCommand: Command = {
     const [name = "", ...rest] = args;
     const subcommand = subcommands.get(name);
     if (subcommand === undefined) throw new UsageError(`say list, describe, lock or check\n\n${usage}`);
-    return await subcommand(readOptions(rest), io);
+    return await subcommand(readOptions(name, rest), io);
   },
 };

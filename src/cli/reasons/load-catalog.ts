@@ -6,12 +6,12 @@ import { type CommandIo, UsageError } from "../command.js";
 const SCHEMA_VERSION = 1;
 
 /**
- * The catalog in a file: JSON, or a JavaScript module that exports one as `default`, `catalog` or `reasons`, or only
+ * The catalog in a file: JSON (`-` is standard input), or a JavaScript module that exports one as `default`, `catalog` or `reasons`, or only
  * one. Without a file the built-in one.
  */
 export async function loadCatalog(file: string | undefined, io: CommandIo): Promise<ReasonCatalog> {
   if (file === undefined) return sandboxReasons;
-  const found = /\.json$/i.test(file) ? readJson(file, io) : await readModule(file, io);
+  const found = file === "-" || /\.json$/i.test(file) ? readJson(file, io) : await readModule(file, io);
   return decode(file, isLock(found) ? found.catalog : found);
 }
 
@@ -20,6 +20,12 @@ export function loadLock(file: string, io: CommandIo): ReasonCatalog | undefined
   const text = readIfThere(file, io);
   if (text === undefined) return undefined;
   const lock = parse(file, text);
+  const version = versionOf(lock);
+  if (version > SCHEMA_VERSION) {
+    throw new UsageError(
+      `${file} was written by a newer slipway (schemaVersion ${version}, this one reads ${SCHEMA_VERSION}): upgrade slipway`,
+    );
+  }
   if (!isLock(lock))
     throw new UsageError(`${file} is no lock file of this version: run slipway reasons lock`);
   return decode(file, lock.catalog);
@@ -28,6 +34,12 @@ export function loadLock(file: string, io: CommandIo): ReasonCatalog | undefined
 /** The text of a lock file. It ends in a line break and depends on the catalog only. */
 export function lockText(catalog: ReasonCatalog): string {
   return `${JSON.stringify({ schemaVersion: SCHEMA_VERSION, catalog }, null, 2)}\n`;
+}
+
+function versionOf(value: unknown): number {
+  const version =
+    typeof value === "object" && value !== null && "schemaVersion" in value && value.schemaVersion;
+  return typeof version === "number" ? version : 0;
 }
 
 function isLock(value: unknown): value is { readonly catalog: unknown } {
@@ -57,7 +69,8 @@ function readJson(file: string, io: CommandIo): unknown {
 
 function parse(file: string, text: string): unknown {
   try {
-    return JSON.parse(text);
+    // Some editors and shells put a byte order mark in front.
+    return JSON.parse(text.startsWith("\uFEFF") ? text.slice(1) : text);
   } catch {
     throw new UsageError(`${file} is not JSON`);
   }
@@ -95,6 +108,7 @@ function looksLikeCatalog(value: unknown): value is object {
   return typeof value === "object" && value !== null && "contract" in value && "reasons" in value;
 }
 
-function messageOf(error: unknown): string {
+/** Why the host refused something, for a message. */
+export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -1,5 +1,5 @@
-import { type CommandIo, EXIT_FAILED, EXIT_OK } from "../command.js";
-import { loadCatalog, loadLock, lockText } from "./load-catalog.js";
+import { type CommandIo, EXIT_FAILED, EXIT_OK, UsageError } from "../command.js";
+import { loadCatalog, loadLock, lockText, messageOf } from "./load-catalog.js";
 import { judge, renderDifferences } from "./verdict.js";
 import type { ReasonsOptions } from "./options.js";
 
@@ -14,7 +14,11 @@ export async function lockReasons(options: ReasonsOptions, io: CommandIo): Promi
     );
     return EXIT_FAILED;
   }
-  io.write(options.lock, lockText(catalog));
+  try {
+    io.write(options.lock, lockText(catalog));
+  } catch (error) {
+    throw new UsageError(`${options.lock} cannot be written: ${messageOf(error)}`);
+  }
   io.print(
     options.json
       ? JSON.stringify({ lock: options.lock, name: catalog.name, contract: catalog.contract })

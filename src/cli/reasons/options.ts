@@ -19,14 +19,23 @@ export interface ReasonsOptions {
   readonly words: readonly string[];
 }
 
-/** Reads the options; a word that is none is a mistake of the caller. */
-export function readOptions(args: readonly string[]): ReasonsOptions {
+/** What each command takes beside `--catalog` and `--json`; anything else is a mistake of the caller. */
+const taken: Readonly<Record<string, readonly string[]>> = {
+  list: ["type", "class", "contract"],
+  describe: ["backend"],
+  lock: ["lock", "force"],
+  check: ["lock", "frozen", "strict"],
+};
+
+/** Reads the options of a command; an option or a word that it does not take is a mistake of the caller. */
+export function readOptions(command: string, args: readonly string[]): ReasonsOptions {
   const text = { type: "string" } as const;
   const flag = { type: "boolean", default: false } as const;
   try {
-    const { values, positionals } = parseArgs({
+    const { values, positionals, tokens } = parseArgs({
       args: [...args],
       allowPositionals: true,
+      tokens: true,
       options: {
         catalog: text,
         lock: { ...text, default: "reasons.lock.json" },
@@ -40,9 +49,20 @@ export function readOptions(args: readonly string[]): ReasonsOptions {
         force: flag,
       },
     });
+    const own = ["catalog", "json", ...(taken[command] ?? [])];
+    for (const token of tokens) {
+      if (token.kind === "option" && !own.includes(token.name)) {
+        throw new UsageError(`${command} takes no ${token.rawName}`);
+      }
+    }
+    const [word] = positionals;
+    if (word !== undefined && command !== "describe") {
+      throw new UsageError(`${command} takes no ${JSON.stringify(word)}: name a catalog with --catalog FILE`);
+    }
     const { catalog, type, class: reasonClass, contract, backend, ...others } = values;
     return { catalog, type, class: reasonClass, contract, backend, ...others, words: positionals };
   } catch (error) {
+    if (error instanceof UsageError) throw error;
     throw new UsageError(error instanceof Error ? error.message : String(error));
   }
 }

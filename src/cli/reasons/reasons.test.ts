@@ -16,6 +16,7 @@ function hostWith(files: Record<string, string>, modules: Record<string, object>
       return text;
     },
     write: (path, text) => {
+      if (path === "readonly") throw new Error("permission denied");
       files[path] = text;
     },
     load: (path) => {
@@ -114,6 +115,37 @@ describe("slipway reasons check", () => {
     expect(code).toBe(0);
     expect(out).toContain("announced by a new contract");
     expect((await slipway(...args, "--strict")).code).toBe(1);
+  });
+
+  it("does not let the contract of another catalog announce anything", async () => {
+    const { slipway, files } = hostWith({
+      lock: lockText(before),
+      "catalog.json": text({ ...before, name: "another", contract: 2 }),
+    });
+    const args = ["--catalog", "catalog.json", "--lock", "lock"];
+    expect(await slipway("reasons", "check", ...args)).toMatchObject({
+      code: 1,
+      out: expect.stringContaining("[catalog-name]"),
+    });
+    expect((await slipway("reasons", "lock", ...args)).code).toBe(1);
+    expect(files["lock"]).toBe(lockText(before));
+  });
+
+  it.each<[string, string[]]>([
+    ["my.json", ["check", "my.json"]],
+    ["my.json", ["lock", "my.json"]],
+    ["my.json", ["list", "my.json"]],
+    ["--force", ["check", "--force"]],
+    ["--type", ["check", "--type", "Ready"]],
+    ["--strict", ["lock", "--strict"]],
+    ["--frozen", ["list", "--frozen"]],
+    ["--lock", ["describe", "Starting", "--lock", "x"]],
+    ["--backend", ["list", "--backend=docker"]],
+  ])("refuses %s where it means nothing: %j", async (word, args) => {
+    const { slipway, files } = hostWith({ "reasons.lock.json": lockText(sandboxReasons), "my.json": "{}" });
+    const held = { ...files };
+    expect(await slipway("reasons", ...args)).toMatchObject({ code: 2, err: expect.stringContaining(word) });
+    expect(files).toEqual(held);
   });
 
   it("passes an additive change, and not with --frozen", async () => {
@@ -225,6 +257,35 @@ describe("slipway reasons lock", () => {
     expect(files["lock"]).toBe(lockText(before));
     expect((await slipway(...args, "--force")).code).toBe(0);
     expect(files["lock"]).toBe(lockText(pullRequest));
+  });
+});
+
+describe("slipway reasons, on files of others", () => {
+  it("names the version of a lock that a newer slipway wrote, and says to upgrade", async () => {
+    const { slipway, files } = hostWith({ lock: text({ schemaVersion: 7, catalog: before, signed: true }) });
+    for (const command of ["check", "lock"]) {
+      const { code, err } = await slipway("reasons", command, "--lock", "lock");
+      expect(code).toBe(2);
+      expect(err).toContain("schemaVersion 7");
+      expect(err).toContain("upgrade slipway");
+    }
+    expect(files["lock"]).toContain("signed");
+  });
+
+  it("says that a lock cannot be written", async () => {
+    const { slipway } = hostWith({});
+    expect(await slipway("reasons", "lock", "--lock", "readonly")).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("readonly cannot be written: permission denied"),
+    });
+  });
+
+  it("reads a catalog from standard input, with a byte order mark or without", async () => {
+    for (const mark of ["", "\uFEFF"]) {
+      const { slipway } = hostWith({ "-": `${mark}${text(before)}`, lock: `${mark}${lockText(before)}` });
+      const args = ["reasons", "check", "--frozen", "--catalog", "-", "--lock", "lock"];
+      expect((await slipway(...args)).code).toBe(0);
+    }
   });
 });
 

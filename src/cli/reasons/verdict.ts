@@ -4,7 +4,10 @@ import { type CatalogDifference, compareCatalogs, type ReasonCatalog } from "../
 export interface Verdict {
   readonly differences: readonly CatalogDifference[];
   readonly breaking: readonly CatalogDifference[];
-  /** Whether the contract of the catalog is newer than the lock's, which announces a breaking change to clients. */
+  /**
+   * Whether the contract of the catalog is newer than the lock's, which announces a breaking change to clients. The
+   * number of another catalog announces nothing.
+   */
   readonly newContract: boolean;
 }
 
@@ -12,7 +15,11 @@ export interface Verdict {
 export function judge(locked: ReasonCatalog, catalog: ReasonCatalog): Verdict {
   const differences = compareCatalogs(locked, catalog);
   const breaking = differences.filter(({ level }) => level === "breaking");
-  return { differences, breaking, newContract: catalog.contract > locked.contract };
+  return {
+    differences,
+    breaking,
+    newContract: catalog.name === locked.name && catalog.contract > locked.contract,
+  };
 }
 
 /** The differences for people, the worst first, with the ways out of the breaking ones. */

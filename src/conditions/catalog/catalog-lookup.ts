@@ -10,12 +10,24 @@ export function findByName<Entry>(
   name: string,
 ): readonly [string, Entry] | undefined {
   if (table === undefined) return undefined;
-  const exact = Object.hasOwn(table, name) ? table[name] : undefined;
+  const exact = exactEntry(table, name);
   if (exact !== undefined) return [name, exact];
   const folded = name.toLowerCase();
   return Object.entries(table).find(
     ([other]) => other.length === name.length && other.toLowerCase() === folded,
   );
+}
+
+/**
+ * The entry of a table by exactly this name.
+ *
+ * @internal
+ */
+export function exactEntry<Entry>(
+  table: Readonly<Record<string, Entry>> | undefined,
+  name: string,
+): Entry | undefined {
+  return table !== undefined && Object.hasOwn(table, name) ? table[name] : undefined;
 }
 
 /**
@@ -25,16 +37,21 @@ export function findByName<Entry>(
  */
 export function isKnown(catalog: ReasonCatalog, reason: unknown, contract: number): boolean {
   if (typeof reason !== "string") return false;
-  const entry = findByName(catalog.reasons, reason)?.[1];
+  const entry = exactEntry<ReasonEntry>(catalog.reasons, reason);
   if (entry) return (entry.since ?? 1) <= contract;
-  return contract < (findByName(catalog.retired, reason)?.[1].retiredIn ?? 0);
+  return contract < (exactEntry(catalog.retired, reason)?.retiredIn ?? 0);
 }
 
 /**
- * The class of a reason, or `undefined` for one that the catalog does not describe.
+ * The class of a reason, or `undefined` for one that the catalog does not describe. A retired name whose class was not
+ * kept counts as terminal, so that it never stands in for what may still come right.
  *
  * @internal
  */
 export function reasonClass(catalog: ReasonCatalog, reason: unknown): ReasonClass | undefined {
-  return typeof reason === "string" ? findByName<ReasonEntry>(catalog.reasons, reason)?.[1].class : undefined;
+  if (typeof reason !== "string") return undefined;
+  const retired = exactEntry(catalog.retired, reason);
+  return (
+    exactEntry<ReasonEntry>(catalog.reasons, reason)?.class ?? (retired && (retired.class ?? "terminal"))
+  );
 }

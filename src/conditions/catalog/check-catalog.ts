@@ -1,6 +1,13 @@
 import { invalid, type SlipwayError } from "../../errors.js";
 import { isConditionType, isReason } from "../condition-shape.js";
-import type { ReasonCatalog, ReasonEmission, ReasonEntry } from "./reason-catalog.js";
+import { reasonClass } from "./catalog-lookup.js";
+import type {
+  ConditionTypeEntry,
+  ReasonCatalog,
+  ReasonEmission,
+  ReasonEntry,
+  RetiredReason,
+} from "./reason-catalog.js";
 
 type Check = (valid: boolean, field: string, expected: string, value: unknown) => void;
 
@@ -30,27 +37,21 @@ export function checkCatalog(catalog: ReasonCatalog): void {
 
   checkNames(Object.keys(types), "types", isConditionType, check);
   checkNames([...Object.keys(reasons), ...Object.keys(retired)], "reasons", isReason, check);
-  for (const [type, entry] of Object.entries(types)) {
-    check(
-      PRESENCES.includes(entry.presence),
-      `types.${type}.presence`,
-      PRESENCES.join(" or "),
-      entry.presence,
-    );
-    check(
-      POLARITIES.includes(entry.polarity),
-      `types.${type}.polarity`,
-      POLARITIES.join(" or "),
-      entry.polarity,
-    );
-    check(isText(entry.summary), `types.${type}.summary`, "a sentence", entry.summary);
-  }
+  for (const [type, entry] of Object.entries(types)) checkType(type, entry, check);
+  // Shapes first: the references of one reason lead through the others.
   for (const [reason, entry] of Object.entries(reasons)) checkReason(catalog, reason, entry, check);
-  for (const [reason, { retiredIn }] of Object.entries(retired)) {
-    const valid = isContract(retiredIn) && retiredIn > 1 && retiredIn <= contract;
-    check(valid, `retired.${reason}.retiredIn`, "a contract after the first", retiredIn);
-  }
+  for (const [reason, entry] of Object.entries(retired)) checkRetired(catalog, reason, entry, check);
+  for (const [reason, entry] of Object.entries(reasons)) checkReferences(catalog, reason, entry, check);
+  checkWords(catalog, check);
   emits.forEach((emission, index) => checkEmission(catalog, emission, index, check));
+}
+
+function checkType(type: string, entry: ConditionTypeEntry, check: Check): void {
+  const at = `types.${type}`;
+  check(isObject(entry), at, "an object", entry);
+  check(PRESENCES.includes(entry.presence), `${at}.presence`, PRESENCES.join(" or "), entry.presence);
+  check(POLARITIES.includes(entry.polarity), `${at}.polarity`, POLARITIES.join(" or "), entry.polarity);
+  check(isText(entry.summary), `${at}.summary`, "a sentence", entry.summary);
 }
 
 /**
@@ -79,63 +80,98 @@ function checkNames(names: string[], field: string, isName: (name: string) => bo
 
 function checkReason(catalog: ReasonCatalog, reason: string, entry: ReasonEntry, check: Check): void {
   const at = `reasons.${reason}`;
+  check(isObject(entry), at, "an object", entry);
   const { types, since = 1, deprecatedIn, replacedBy, refines = [], sources = [], phases = [] } = entry;
-  check(Array.isArray(types) && types.length > 0, `${at}.types`, "at least one condition type", types);
+  check(isTexts(types) && types.length > 0, `${at}.types`, "at least one condition type", types);
   for (const type of types)
     check(Object.hasOwn(catalog.types, type), `${at}.types`, "types of this catalog", type);
   check(CLASSES.includes(entry.class), `${at}.class`, CLASSES.join(" or "), entry.class);
-  check(Array.isArray(phases) && phases.every(isText), `${at}.phases`, "a list of phases", phases);
+  check(isTexts(phases), `${at}.phases`, "a list of phases", phases);
   check(isContract(since) && since <= catalog.contract, `${at}.since`, "a contract of this catalog", since);
   if (deprecatedIn !== undefined) {
     const valid = isContract(deprecatedIn) && deprecatedIn >= since && deprecatedIn <= catalog.contract;
     check(valid, `${at}.deprecatedIn`, "a contract of this catalog, not before since", deprecatedIn);
   }
-  check(Array.isArray(refines), `${at}.refines`, "a list of reasons", refines);
-  for (const general of refines) {
+  check(isTexts(refines), `${at}.refines`, "a list of reasons", refines);
+  for (const general of refines)
     check(Object.hasOwn(catalog.reasons, general), `${at}.refines`, "reasons of this catalog", general);
-    checkGeneral(catalog, reason, general, `${at}.refines`, check);
-  }
-  if (replacedBy !== undefined) {
-    check(
-      Object.hasOwn(catalog.reasons, replacedBy),
-      `${at}.replacedBy`,
-      "a reason of this catalog",
-      replacedBy,
-    );
-  }
-  const replacement = (name: string): string[] => [catalog.reasons[name]?.replacedBy ?? []].flat();
-  check(!reaches(reason, replacement), `${at}.replacedBy`, "free of circles", replacedBy);
-  check(
-    !reaches(reason, (name) => catalog.reasons[name]?.refines ?? []),
-    `${at}.refines`,
-    "free of circles",
-    refines,
-  );
+  checkReplacement(catalog, at, replacedBy, check);
   check(Array.isArray(sources), `${at}.sources`, "a list of sources", sources);
-  for (const { backend, raw } of sources) {
+  for (const source of sources) {
+    check(isObject(source), `${at}.sources`, "a list of sources", source);
+    const { backend, raw, versions } = source;
     check(isText(backend), `${at}.sources.backend`, "a name", backend);
+    check(isTexts(raw) && raw.length > 0, `${at}.sources.raw`, "the backend's words", raw);
     check(
-      Array.isArray(raw) && raw.every(isText) && raw.length > 0,
-      `${at}.sources.raw`,
-      "the backend's words",
-      raw,
+      versions === undefined || isText(versions),
+      `${at}.sources.versions`,
+      "a range of versions",
+      versions,
     );
   }
   check(isText(entry.summary), `${at}.summary`, "a sentence", entry.summary);
+  check(entry.action === undefined || isText(entry.action), `${at}.action`, "a sentence", entry.action);
+}
+
+function checkReplacement(
+  catalog: ReasonCatalog,
+  at: string,
+  replacedBy: string | undefined,
+  check: Check,
+): void {
+  const leads =
+    replacedBy === undefined || (isText(replacedBy) && Object.hasOwn(catalog.reasons, replacedBy));
+  check(leads, `${at}.replacedBy`, "a reason of this catalog", replacedBy);
+}
+
+function checkReferences(catalog: ReasonCatalog, reason: string, entry: ReasonEntry, check: Check): void {
+  const at = `reasons.${reason}`;
+  for (const general of entry.refines ?? []) checkGeneral(catalog, reason, general, `${at}.refines`, check);
+  const replacement = (name: string): string[] => [catalog.reasons[name]?.replacedBy ?? []].flat();
+  check(!reaches(reason, replacement), `${at}.replacedBy`, "free of circles", entry.replacedBy);
+  const general = (name: string): readonly string[] => catalog.reasons[name]?.refines ?? [];
+  check(!reaches(reason, general), `${at}.refines`, "free of circles", entry.refines);
+}
+
+/** A word of a backend means one reason. One reason may claim it twice, for other versions. */
+function checkWords({ reasons }: ReasonCatalog, check: Check): void {
+  const claimed = new Map<string, string>();
+  for (const [reason, { sources = [] }] of Object.entries(reasons)) {
+    for (const { backend, raw } of sources) {
+      for (const word of raw) {
+        const key = JSON.stringify([backend, word.toLowerCase()]);
+        const owner = claimed.get(key) ?? reason;
+        check(owner === reason, `reasons.${reason}.sources.raw`, `a word that ${owner} does not claim`, word);
+        claimed.set(key, reason);
+      }
+    }
+  }
+}
+
+function checkRetired(catalog: ReasonCatalog, reason: string, entry: RetiredReason, check: Check): void {
+  const at = `retired.${reason}`;
+  check(isObject(entry), at, "an object", entry);
+  const { retiredIn, replacedBy, class: kept } = entry;
+  const valid = isContract(retiredIn) && retiredIn > 1 && retiredIn <= catalog.contract;
+  check(valid, `${at}.retiredIn`, "a contract after the first", retiredIn);
+  check(kept === undefined || CLASSES.includes(kept), `${at}.class`, CLASSES.join(" or "), kept);
+  checkReplacement(catalog, at, replacedBy, check);
 }
 
 function checkEmission(catalog: ReasonCatalog, emission: ReasonEmission, index: number, check: Check): void {
   const at = `emits[${index}]`;
+  check(isObject(emission), at, "an object", emission);
   const { operation, cause, type, reason, generalReasons = [], since = 1 } = emission;
   check(isText(operation), `${at}.operation`, "a name", operation);
   check(isText(cause), `${at}.cause`, "a name", cause);
-  check(Object.hasOwn(catalog.reasons, reason), `${at}.reason`, "a reason of this catalog", reason);
+  const known = isText(reason) && Object.hasOwn(catalog.reasons, reason);
+  check(known, `${at}.reason`, "a reason of this catalog", reason);
   check(catalog.reasons[reason]?.types.includes(type) === true, `${at}.type`, `a type of ${reason}`, type);
   check(isContract(since) && since <= catalog.contract, `${at}.since`, "a contract of this catalog", since);
-  check(Array.isArray(generalReasons), `${at}.generalReasons`, "a list of reasons", generalReasons);
+  check(isTexts(generalReasons), `${at}.generalReasons`, "a list of reasons", generalReasons);
   for (const general of generalReasons) {
-    const known = Object.hasOwn(catalog.reasons, general) || Object.hasOwn(catalog.retired ?? {}, general);
-    check(known && general !== reason, `${at}.generalReasons`, "other reasons of this catalog", general);
+    const there = Object.hasOwn(catalog.reasons, general) || Object.hasOwn(catalog.retired ?? {}, general);
+    check(there && general !== reason, `${at}.generalReasons`, "other reasons of this catalog", general);
     checkGeneral(catalog, reason, general, `${at}.generalReasons`, check);
   }
   const twin = catalog.emits.findIndex(
@@ -156,8 +192,7 @@ function checkGeneral(
   field: string,
   check: Check,
 ): void {
-  const invents =
-    catalog.reasons[general]?.class === "terminal" && catalog.reasons[reason]?.class !== "terminal";
+  const invents = reasonClass(catalog, general) === "terminal" && reasonClass(catalog, reason) !== "terminal";
   check(!invents, field, `non-terminal, as ${reason} is`, general);
 }
 
@@ -179,6 +214,10 @@ function isObject(value: unknown): boolean {
 
 function isText(value: unknown): boolean {
   return typeof value === "string" && value !== "";
+}
+
+function isTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every(isText);
 }
 
 function isContract(value: unknown): boolean {

@@ -5,6 +5,7 @@ import {
   compareCatalogs,
   convertConditions,
   defineReasonCatalog,
+  describeReason,
   matchesReason,
   type ReasonCatalog,
   type ReasonEmission,
@@ -79,11 +80,11 @@ function publish(
   cause: string,
   contract: number,
 ): readonly Condition[] {
+  // A writer does not know its readers: it stores one condition of a type, in the newest form that it has.
   const current = new Map<string, ReasonEmission>();
   const inOrder = [...catalog.emits].sort((a, b) => (a.since ?? 1) - (b.since ?? 1));
   for (const each of inOrder) {
-    if (each.operation === operation && each.cause === cause && (each.since ?? 1) <= contract)
-      current.set(each.type, each);
+    if (each.operation === operation && each.cause === cause) current.set(each.type, each);
   }
   const stored = [...current.values()].map(
     ({ type, reason, generalReasons }): Condition => ({
@@ -107,13 +108,15 @@ function answers(before: ReasonCatalog, server: ReasonCatalog): string[] {
       const list = publish(server, operation, cause, contract);
       for (const type of Object.keys(before.types)) {
         const condition = list.find((each) => each.type === type);
-        // A type on which nothing was published is no answer: who waits for it there waits on, and finds news.
-        if (publish(before, operation, cause, contract).every((each) => each.type !== type)) continue;
+        const old = publish(before, operation, cause, contract).find((each) => each.type === type);
+        // Where nothing was published, a new name is no answer to anything that could be asked.
+        const shown = old && condition?.reason;
+        const shownCause = old?.cause && condition?.cause?.reason;
         const asked = names.map((each) => [
           matchesReason(condition, each),
           matchesReason(condition, each, { cause: false }),
         ]);
-        found.push(JSON.stringify([operation, cause, contract, type, condition?.reason, asked]));
+        found.push(JSON.stringify([operation, cause, contract, type, shown, shownCause, asked]));
       }
       const any = names.map((each) => [
         list.some((condition) => condition.reason === each),
@@ -331,6 +334,27 @@ describe("compareCatalogs, kind by kind", () => {
       },
       "safe source-text",
     ],
+    [
+      "a word that another backend prints too, claimed before it in the alphabet",
+      base,
+      {
+        ...base,
+        reasons: { A: { ...A, sources: [{ backend: "abacus", raw: ["dead"] }] }, B },
+      },
+      "breaking source-changed",
+    ],
+    [
+      "a name whose other spelling was a backend's word",
+      base,
+      { ...base, reasons: { A, B, DEAD: entry } },
+      "breaking source-changed",
+    ],
+    [
+      "a field that no reader has",
+      base,
+      { ...base, types: { Ready: { ...type, note: "n" } } },
+      "safe catalog-text",
+    ],
     ["an emission gone", base, { ...base, emits: [] }, "breaking emission-removed"],
     [
       "an emission for another finding",
@@ -353,8 +377,70 @@ describe("compareCatalogs, kind by kind", () => {
     [
       "an emission of the next contract",
       base,
-      { ...base, contract: 2, emits: [...base.emits, { ...base.emits[0], reason: "B", since: 2 }] },
+      {
+        ...base,
+        contract: 2,
+        reasons: { A, B, C: { ...entry, since: 2 } },
+        emits: [...base.emits, { ...base.emits[0], reason: "C", since: 2, generalReasons: ["A"] }],
+      },
       "additive emission-added",
+    ],
+    [
+      "an emission of the next contract that hides the old reason",
+      base,
+      {
+        ...base,
+        contract: 2,
+        reasons: { A, B, C: { ...entry, since: 2 } },
+        emits: [...base.emits, { ...base.emits[0], reason: "C", since: 2 }],
+      },
+      "breaking emission-reason",
+    ],
+    [
+      "another cause beside the same reason",
+      {
+        ...next,
+        reasons: { A, C: { ...entry, since: 2 }, D: { ...entry, since: 2 } },
+        emits: [{ ...base.emits[0], reason: "C", generalReasons: ["D", "A"] }],
+      },
+      {
+        ...next,
+        reasons: { A, C: { ...entry, since: 2 }, D: { ...entry, since: 2 } },
+        emits: [{ ...base.emits[0], reason: "D", generalReasons: ["C", "A"] }],
+      },
+      "breaking emission-cause",
+    ],
+    [
+      "a known reason on another known type",
+      {
+        ...base,
+        types: { Ready: type, Other: type },
+        reasons: { A: { ...A, types: ["Ready", "Other"] }, B },
+      },
+      {
+        ...base,
+        types: { Ready: type, Other: type },
+        reasons: { A: { ...A, types: ["Ready", "Other"] }, B },
+        emits: [...base.emits, { ...base.emits[0], type: "Other" }],
+      },
+      "breaking emission-added",
+    ],
+    [
+      "a shown reason on a new type beside",
+      base,
+      {
+        ...base,
+        types: { Ready: type, Other: type },
+        reasons: { A: { ...A, types: ["Ready", "Other"] }, B },
+        emits: [...base.emits, { ...base.emits[0], type: "Other" }],
+      },
+      "additive emission-added",
+    ],
+    [
+      "a retired reason whose class was not kept",
+      { ...next, retired: {}, reasons: { A, B, C: { ...entry, class: "waiting" } } },
+      { ...next, contract: 3, retired: { C: { retiredIn: 3 } } },
+      "breaking retired-class",
     ],
     [
       "a general reason no longer stated",
@@ -398,6 +484,17 @@ describe("compareCatalogs, kind by kind", () => {
     expect(judged).toContain(expected);
     const worst = expected.split(" ")[0];
     if (worst !== "breaking") expect(judged.filter((each) => each.startsWith("breaking"))).toEqual([]);
+  });
+
+  it("does not depend on the order in which reasons claim a word", () => {
+    const claims = (backend: string) => ({ ...entry, sources: [{ backend, raw: ["dead"] }] });
+    const [one, other] = [
+      { A: claims("docker"), B: claims("podman") },
+      { B: claims("podman"), A: claims("docker") },
+    ].map((reasons) => defineReasonCatalog({ ...base, reasons } as never));
+    expect(compareCatalogs(one as ReasonCatalog, other as ReasonCatalog)).toEqual([]);
+    for (const catalog of [one, other] as ReasonCatalog[])
+      expect(describeReason("dead", { catalog }).name).toBe("A");
   });
 
   it("takes a default for what it is", () => {

@@ -4,7 +4,13 @@ import { findByName } from "./catalog-lookup.js";
 import { compareEmissions } from "./compare-emissions.js";
 import { compareReason } from "./compare-reason.js";
 import { compareSources } from "./compare-sources.js";
-import type { ConditionTypeEntry, ReasonCatalog, RetiredReason } from "./reason-catalog.js";
+import type {
+  ConditionTypeEntry,
+  ReasonCatalog,
+  ReasonEmission,
+  ReasonEntry,
+  RetiredReason,
+} from "./reason-catalog.js";
 
 /**
  * Every difference between two versions of a catalog, and what it does to clients written against the older one; empty
@@ -24,7 +30,7 @@ import type { ConditionTypeEntry, ReasonCatalog, RetiredReason } from "./reason-
  * @public
  */
 export function compareCatalogs(before: ReasonCatalog, after: ReasonCatalog): readonly CatalogDifference[] {
-  return [
+  const found = [
     ...compareIdentity(before, after),
     ...compareTypes(before, after),
     ...compareReasons(before, after),
@@ -32,6 +38,31 @@ export function compareCatalogs(before: ReasonCatalog, after: ReasonCatalog): re
     ...compareSources(before, after),
     ...compareEmissions(before, after),
   ];
+  if (found.length > 0 || sameValue(plain(before), plain(after))) return found;
+  return [
+    safe("catalog-text", before.name, `The catalog ${before.name} is stated otherwise, to the same effect.`),
+  ];
+}
+
+/** A catalog without the defaults that it states and without the order of its emissions, neither of which is a difference. */
+function plain({ emits, retired = {}, ...rest }: ReasonCatalog): unknown {
+  const stated = emits.map(({ since = 1, generalReasons = [], ...emission }) => ({
+    ...emission,
+    since,
+    generalReasons,
+  }));
+  const key = (emission: ReasonEmission): string =>
+    JSON.stringify([emission.operation, emission.cause, emission.type, emission.since]);
+  const emissions: Record<string, ReasonEmission> = Object.fromEntries(
+    stated.map((emission) => [key(emission), emission]),
+  );
+  const reasons = Object.entries<ReasonEntry>(rest.reasons).map(
+    ([name, { since = 1, refines = [], sources = [], ...entry }]): [string, ReasonEntry] => [
+      name,
+      { ...entry, since, refines, sources },
+    ],
+  );
+  return { ...rest, reasons: Object.fromEntries(reasons), emissions, retired };
 }
 
 function compareIdentity(before: ReasonCatalog, after: ReasonCatalog): readonly CatalogDifference[] {
@@ -115,6 +146,12 @@ function compareRemoval(
   before: ReasonCatalog,
   retired: RetiredReason | undefined,
 ): CatalogDifference {
+  const kept = retired?.class ?? "terminal";
+  const old = own(before.reasons, reason)?.class ?? kept;
+  if (retired && retired.retiredIn > before.contract && kept !== old) {
+    const text = `${reason} was ${old} and counts as ${kept} now that it is retired: readers that still know it see another reason.`;
+    return breaking("retired-class", reason, text, [`Keep class: "${old}" with the retired ${reason}.`]);
+  }
   if (retired && retired.retiredIn > before.contract) {
     const text = `${reason} is retired in contract ${retired.retiredIn}; readers of older contracts still know it.`;
     return safe("reason-retired", reason, text);
@@ -122,7 +159,7 @@ function compareRemoval(
   const text = `${reason} is gone: clients that match it never see it again, and its name is free for another meaning.`;
   return breaking("reason-removed", reason, text, [
     `Keep ${reason} with deprecatedIn and replacedBy.`,
-    `Move ${reason} to retired with retiredIn: ${before.contract + 1}, the next contract.`,
+    `Move ${reason} to retired with its class and retiredIn: ${before.contract + 1}, the next contract.`,
   ]);
 }
 
@@ -137,6 +174,9 @@ function compareRetired(before: ReasonCatalog, after: ReasonCatalog): readonly C
     } else if (entry.retiredIn !== old.retiredIn) {
       const text = `${reason} is retired in contract ${entry.retiredIn} instead of ${old.retiredIn}: readers between see another reason.`;
       found.push(breaking("retired-contract", reason, text, [`Keep retiredIn: ${old.retiredIn}.`]));
+    } else if ((entry.class ?? "terminal") !== (old.class ?? "terminal")) {
+      const text = `The retired ${reason} was ${old.class ?? "terminal"} and is now ${entry.class ?? "terminal"}: readers that still know it see another reason.`;
+      found.push(breaking("retired-class", reason, text, [`Keep class: "${old.class ?? "terminal"}".`]));
     } else if (!sameValue(entry, old)) {
       found.push(safe("retired-text", reason, `What replaces the retired ${reason} was reworded.`));
     }

@@ -7,6 +7,8 @@ import type { ReasonCatalog, ReasonEmission } from "./reason-catalog.js";
 interface Sight {
   /** The reason that the condition shows. */
   readonly reason: string;
+  /** The cause that a conversion shows beside it. */
+  readonly cause: string | undefined;
   /** What it matches, however it is asked. */
   readonly matches: ReadonlySet<string>;
   /** What it matches when causes do not count. */
@@ -16,12 +18,15 @@ interface Sight {
 /**
  * What clients of each contract of `before` see differently, one difference per emission.
  *
+ * A writer stores one condition, the newest emission, and every contract is judged by converting that one: an older
+ * emission that is still in the list protects nobody.
+ *
  * @internal
  */
 export function compareEmissions(before: ReasonCatalog, after: ReasonCatalog): readonly CatalogDifference[] {
   const found: CatalogDifference[] = [];
   const contracts = turningPoints(before, after);
-  const names = new Set([...Object.keys(before.reasons), ...Object.keys(before.retired ?? {})].map(fold));
+  const names = new Set([...Object.keys(before.reasons), ...Object.keys(before.retired ?? {})]);
   for (const situation of situationsOf(before)) {
     const types = new Set(
       [...situation.emissions, ...emissionsFor(after, situation)].map(({ type }) => type),
@@ -59,11 +64,13 @@ function compareAt(
   const old = sightOf(before, situation, type, contract);
   const now = sightOf(after, situation, type, contract);
   if (old === undefined) {
-    if (now === undefined || !surprises(now, sightsOf(before, situation, contract), names)) return undefined;
-    return {
-      kind: "emission-added",
-      text: `${now.reason} is now published on ${type}, where clients that look at any type find it`,
-    };
+    // On a type that was there before, its readers see another answer; on a new one, those who look at any type.
+    const [where, seen] = Object.hasOwn(before.types, type)
+      ? ["readers of that type", []]
+      : ["clients that look at any type", sightsOf(before, situation, contract)];
+    if (now === undefined || !surprises(now, seen, names)) return undefined;
+    const text = `${now.reason} is now published on ${type}, where ${where} find what they did not`;
+    return { kind: "emission-added", text };
   }
   if (now === undefined) {
     return {
@@ -76,6 +83,12 @@ function compareAt(
       kind: "emission-reason",
       text: `${type} shows ${now.reason} where it showed ${old.reason}; ${missed(old.reason)}`,
     };
+  }
+  if (old.cause !== undefined && now.cause !== old.cause) {
+    const text =
+      `${type} shows ${old.reason} with the cause ${now.cause ?? "of nothing"} where it showed the cause ` +
+      `${old.cause}; clients that read cause.reason see another answer`;
+    return { kind: "emission-cause", text };
   }
   for (const ask of ["matches", "general"] as const) {
     const lost = [...old[ask]].find((name) => !now[ask].has(name));
@@ -96,8 +109,7 @@ function compareAt(
 
 /** Whether a client that looks for a name on any condition of the list finds it now, where it found nothing. */
 function surprises(now: Sight, before: readonly Sight[], names: ReadonlySet<string>): boolean {
-  const shown = fold(now.reason);
-  if (names.has(shown) && !before.some((sight) => fold(sight.reason) === shown)) return true;
+  if (names.has(now.reason) && !before.some((sight) => sight.reason === now.reason)) return true;
   return (["matches", "general"] as const).some((ask) =>
     [...now[ask]].some((name) => names.has(name) && !before.some((sight) => sight[ask].has(name))),
   );
@@ -111,7 +123,7 @@ function missed(reason: string): string {
 }
 
 function remediesFor(before: ReasonCatalog, situation: Situation, type: string): readonly string[] {
-  const old = situation.emissions.find((emission) => emission.type === type)?.reason;
+  const old = newestOf(before, situation, type)?.reason;
   if (old === undefined) return ["Use a new name for the new condition."];
   return [
     `Additive exposure now: keep the reason ${old} and state the finer finding as its cause or on a condition of its own.`,
@@ -126,20 +138,30 @@ function sightOf(
   type: string,
   contract: number,
 ): Sight | undefined {
-  const emission = emissionsFor(catalog, situation)
-    .filter((candidate) => candidate.type === type && (candidate.since ?? 1) <= contract)
-    .reduce<ReasonEmission | undefined>(
-      (latest, candidate) => ((candidate.since ?? 1) > (latest?.since ?? 0) ? candidate : latest),
-      undefined,
-    );
+  const emission = newestOf(catalog, situation, type);
   if (emission === undefined) return undefined;
   const chain = [emission.reason, ...(emission.generalReasons ?? [])];
   const index = shownIndex(chain, catalog, contract);
   return {
     reason: chain[index] ?? emission.reason,
-    matches: new Set(chain.map(fold)),
-    general: new Set(chain.slice(index).map(fold)),
+    cause: index > 0 ? chain[0] : undefined,
+    matches: new Set(chain),
+    general: new Set(chain.slice(index)),
   };
+}
+
+/** The emission that is stored: one for each situation and type, whoever reads it. */
+function newestOf(
+  catalog: ReasonCatalog,
+  situation: Pick<Situation, "operation" | "cause">,
+  type: string,
+): ReasonEmission | undefined {
+  return emissionsFor(catalog, situation)
+    .filter((candidate) => candidate.type === type)
+    .reduce<ReasonEmission | undefined>(
+      (latest, candidate) => ((candidate.since ?? 1) > (latest?.since ?? 0) ? candidate : latest),
+      undefined,
+    );
 }
 
 function sightsOf(catalog: ReasonCatalog, situation: Situation, contract: number): readonly Sight[] {
@@ -207,14 +229,9 @@ function emissionsFor(
 
 /** The contracts of `before` at which anything may start to look different. */
 function turningPoints(before: ReasonCatalog, after: ReasonCatalog): readonly number[] {
-  const points = [before, after].flatMap(({ reasons, retired, emits }) => [
+  const points = [before, after].flatMap(({ reasons, retired }) => [
     ...Object.values(reasons).map(({ since }) => since ?? 1),
     ...Object.values(retired ?? {}).map(({ retiredIn }) => retiredIn),
-    ...emits.map(({ since }) => since ?? 1),
   ]);
   return [...new Set([1, ...points])].filter((point) => point <= before.contract).sort((a, b) => a - b);
-}
-
-function fold(name: string): string {
-  return name.toLowerCase();
 }

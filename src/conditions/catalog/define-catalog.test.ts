@@ -127,9 +127,56 @@ describe("defineReasonCatalog", () => {
       },
       "emits[1]",
     ],
+    ["a type that is null", { types: { Ready: null } }, "types.Ready"],
+    ["a reason that is null", { reasons: { ...base.reasons, A: null } }, "reasons.A"],
+    ["types that are no list", { reasons: { A: { ...entry, types: "Ready" } } }, "reasons.A.types"],
+    ["refines that are no list", { reasons: { A: { ...entry, refines: 5 } } }, "reasons.A.refines"],
+    [
+      "refines of another reason that are no list",
+      { reasons: { A: { ...entry, refines: ["B"] }, B: { ...entry, refines: 5 } } },
+      "reasons.B.refines",
+    ],
+    ["a source that is null", { reasons: { A: { ...entry, sources: [null] } } }, "reasons.A.sources"],
+    ["an action that is no text", { reasons: { A: { ...entry, action: 5 } } }, "reasons.A.action"],
+    ["an emission that is null", { emits: [null] }, "emits[0]"],
+    [
+      "a general reason that is no text",
+      { emits: [{ operation: "o", cause: "c", type: "Ready", reason: "A", generalReasons: [5] }] },
+      "emits[0].generalReasons",
+    ],
+    ["retired that is no object", { retired: null }, "retired"],
+    ["a retired name that is null", { retired: { Old: null } }, "retired.Old"],
+    [
+      "an unknown class of a retired name",
+      { retired: { Old: { retiredIn: 2, class: "x" } } },
+      "retired.Old.class",
+    ],
+    [
+      "a retired name replaced by nothing known",
+      { retired: { Old: { retiredIn: 2, replacedBy: "C" } } },
+      "retired.Old.replacedBy",
+    ],
+    [
+      "a word of a backend claimed twice",
+      {
+        reasons: {
+          A: { ...entry, sources: [{ backend: "docker", raw: ["exited"] }] },
+          B: { ...entry, sources: [{ backend: "docker", raw: ["Exited"] }] },
+        },
+      },
+      "reasons.B.sources.raw",
+    ],
+    ["what is no JSON", { types: { Ready: { ...ready, note: () => 1 } } }, ""],
   ])("refuses %s", (_name, part, field) => {
     expect(() => define(part)).toThrow(expect.objectContaining({ code: "INVALID_CATALOG", field }));
   });
+});
+
+it.each([null, undefined, 5, "catalog", []])("refuses %j as a catalog, naming the value", (value) => {
+  const refusal = expect.objectContaining({ code: "INVALID_CATALOG", value });
+  expect(() => defineReasonCatalog(value as never)).toThrow(refusal);
+  expect(() => extendCatalog(value as never, { prefix: "X", reasons: {} })).toThrow(refusal);
+  expect(() => extendCatalog(sandboxReasons, value as never)).toThrow(refusal);
 });
 
 describe("extendCatalog", () => {
@@ -164,6 +211,13 @@ describe("extendCatalog", () => {
   it.each<[string, object, string]>([
     ["a reason without the prefix", { reasons: { Other: entry } }, "reasons.Other"],
     ["no prefix", { prefix: "" }, "prefix"],
+    ["a prefix that is no text", { prefix: 5 }, "prefix"],
+    ["a prefix that the base uses", { prefix: "Image" }, "prefix"],
+    ["a prefix that the base uses in another case", { prefix: "bootstrap" }, "prefix"],
+    ["reasons that are null", { reasons: null }, "reasons"],
+    ["types that are a list", { types: [] }, "types"],
+    ["emits that are no list", { emits: {} }, "emits"],
+    ["a contract that is no number", { contract: "two" }, "contract"],
     ["an older contract", { contract: 1 }, "contract"],
     ["a type that is there already", { types: { Ready: ready } }, "types.Ready"],
     ["a type that differs by case only", { types: { ready } }, "types.ready"],
@@ -177,7 +231,7 @@ describe("extendCatalog", () => {
 
   it("refuses a name that the base has, prefix or not", () => {
     expect(() => extendCatalog(catalog, { prefix: "Acme", reasons: { AcmeLicenseMissing: entry } })).toThrow(
-      expect.objectContaining({ field: "reasons.AcmeLicenseMissing" }),
+      expect.objectContaining({ field: "prefix" }),
     );
   });
 });

@@ -76,11 +76,24 @@ export function defineReasonCatalog<
   const Type extends string,
   const Name extends string,
   const Retired extends string = never,
->(definition: ReasonCatalogDefinition<Type, Name, Retired>): ReasonCatalog<Name> {
+>(definition: ReasonCatalogDefinition<Type, Name, Retired>): ReasonCatalog<Name, Type> {
+  if (!isObject(definition)) throw invalidCatalog("", "an object", definition);
   const { name, contract, types, reasons, emits = [], retired } = definition;
-  const catalog = { name, contract, types, reasons, emits, ...(retired && { retired }) };
+  return checked({ name, contract, types, reasons, emits, ...(retired !== undefined && { retired }) });
+}
+
+/** A frozen copy of a catalog that holds. */
+function checked<Name extends string, Type extends string>(
+  catalog: ReasonCatalog<Name, Type>,
+): ReasonCatalog<Name, Type> {
   checkCatalog(catalog);
-  return frozen(structuredClone(catalog));
+  let copy: ReasonCatalog<Name, Type>;
+  try {
+    copy = structuredClone(catalog);
+  } catch {
+    throw invalidCatalog("", "plain JSON", catalog);
+  }
+  return frozen(copy);
 }
 
 /**
@@ -91,28 +104,38 @@ export function defineReasonCatalog<
 export interface CatalogExtension<
   Prefix extends string,
   BaseName extends string,
+  BaseType extends string,
   Type extends string,
   Name extends string,
+  Retired extends string,
 > {
-  /** What every added reason begins with, so that it never meets a reason that the base adds later. */
+  /** What every added reason begins with and none of the base's does, so that the two never meet. */
   readonly prefix: Prefix;
   /** Name of the new catalog; absent means the base's. */
   readonly name?: string | undefined;
   /** Newest contract of the new catalog, at least the base's; absent means the base's. */
   readonly contract?: number | undefined;
   readonly types?: Readonly<Record<Type, ConditionTypeEntry>> | undefined;
-  readonly reasons: Readonly<Record<Name, ReasonEntry>> & {
+  readonly reasons: Readonly<
+    Record<Name, ReasonDefinition<NoInfer<BaseType | Type>, NoInfer<BaseName | Name>>>
+  > & {
     readonly [Wrong in Exclude<Name, `${Prefix}${string}`>]: never;
   };
-  readonly emits?: readonly EmissionDefinition<string, NoInfer<BaseName | Name>, string>[] | undefined;
-  readonly retired?: Readonly<Record<string, RetiredReason>> | undefined;
+  readonly emits?:
+    | readonly EmissionDefinition<
+        NoInfer<BaseType | Type>,
+        NoInfer<BaseName | Name>,
+        NoInfer<BaseName | Name | Retired>
+      >[]
+    | undefined;
+  readonly retired?: Readonly<Record<Retired, RetiredReason>> | undefined;
 }
 
 /**
  * A catalog with a user's own reasons beside those of another one.
  *
  * @throws SlipwayError `INVALID_CATALOG` - as {@link defineReasonCatalog}, and when an added reason lacks the prefix,
- * an added type exists already, or the contract is older than the base's.
+ * a reason of the base begins with it, an added type exists already, or the contract is older than the base's.
  *
  * @example
  * ```ts
@@ -129,39 +152,45 @@ export interface CatalogExtension<
  */
 export function extendCatalog<
   BaseName extends string,
+  BaseType extends string,
   const Prefix extends string,
-  const Type extends string,
   const Name extends string,
+  const Type extends string = never,
+  const Retired extends string = never,
 >(
-  base: ReasonCatalog<BaseName>,
-  extension: CatalogExtension<Prefix, BaseName, Type, Name>,
-): ReasonCatalog<BaseName | Name> {
-  const {
-    prefix,
-    name = base.name,
-    contract = base.contract,
-    types = {},
-    emits = [],
-    retired = {},
-  } = extension;
-  if (prefix === "") throw invalidCatalog("prefix", "not empty", prefix);
-  if (contract < base.contract) throw invalidCatalog("contract", "at least the base's", contract);
-  for (const reason of [...Object.keys(extension.reasons), ...Object.keys(retired)]) {
+  base: ReasonCatalog<BaseName, BaseType>,
+  extension: CatalogExtension<Prefix, BaseName, BaseType, Type, Name, Retired>,
+): ReasonCatalog<BaseName | Name, BaseType | Type> {
+  checkCatalog(base);
+  if (!isObject(extension)) throw invalidCatalog("", "an object", extension);
+  const { prefix, name = base.name, contract = base.contract, emits = [] } = extension;
+  const [types, reasons, retired] = [extension.types ?? {}, extension.reasons, extension.retired ?? {}];
+  if (typeof prefix !== "string" || prefix === "") throw invalidCatalog("prefix", "not empty", prefix);
+  const taken = [...Object.keys(base.reasons), ...Object.keys(base.retired ?? {})];
+  // Without letter case: two names that differ by it only are refused anyway.
+  const met = taken.find((reason) => reason.toLowerCase().startsWith(prefix.toLowerCase()));
+  if (met !== undefined) throw invalidCatalog("prefix", `unlike the beginning of ${met}`, prefix);
+  if (!(contract >= base.contract)) throw invalidCatalog("contract", "at least the base's", contract);
+  for (const [field, part] of Object.entries({ types, reasons, retired }))
+    if (!isObject(part)) throw invalidCatalog(field, "an object", part);
+  if (!Array.isArray(emits)) throw invalidCatalog("emits", "an array", emits);
+  for (const reason of [...Object.keys(reasons), ...Object.keys(retired)]) {
     if (!reason.startsWith(prefix))
       throw invalidCatalog(`reasons.${reason}`, `a name with ${prefix} first`, reason);
-    if (Object.hasOwn(base.reasons, reason)) throw invalidCatalog(`reasons.${reason}`, "a new name", reason);
   }
   for (const type of Object.keys(types)) {
     if (Object.hasOwn(base.types, type)) throw invalidCatalog(`types.${type}`, "a new name", type);
   }
-  const catalog = {
+  return checked({
     name,
     contract,
-    types: { ...base.types, ...types },
-    reasons: { ...base.reasons, ...(extension.reasons as Readonly<Record<Name, ReasonEntry>>) },
-    emits: [...base.emits, ...emits],
+    types: { ...base.types, ...(types as Readonly<Record<Type, ConditionTypeEntry>>) },
+    reasons: { ...base.reasons, ...(reasons as Readonly<Record<Name, ReasonEntry>>) },
+    emits: [...base.emits, ...(emits as readonly ReasonEmission[])],
     retired: { ...base.retired, ...retired },
-  };
-  checkCatalog(catalog);
-  return frozen(structuredClone(catalog));
+  });
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,4 @@
-import { findByName } from "./catalog-lookup.js";
+import { exactEntry, findByName } from "./catalog-lookup.js";
 import type { ReasonCatalog, ReasonEntry, RetiredReason } from "./reason-catalog.js";
 
 /**
@@ -8,7 +8,7 @@ import type { ReasonCatalog, ReasonEntry, RetiredReason } from "./reason-catalog
  */
 export interface DescribeOptions {
   readonly catalog: ReasonCatalog;
-  /** Whose words a raw string may be; absent means every backend's. */
+  /** Whose words a raw string may be; absent means every backend's, the first in the alphabet where they differ. */
   readonly backend?: string | undefined;
 }
 
@@ -30,8 +30,11 @@ export interface ReasonDescription {
 }
 
 /**
- * Describes a word: a reason of the catalog, a retired one, or what a backend prints. Letter case does not count. An
- * unknown word is described as unknown; nothing is assumed about it, and nothing is thrown.
+ * Describes a word: a reason of the catalog, a retired one, or what a backend prints.
+ *
+ * The exact name of a reason comes first, then the words of the backend that is asked about, then a name in another
+ * letter case, then (where no backend is asked about) any backend's word. An unknown word is described as unknown;
+ * nothing is assumed about it, and nothing is thrown. The order in which the catalog states its reasons does not count.
  *
  * @example
  * ```ts
@@ -45,8 +48,11 @@ export interface ReasonDescription {
  */
 export function describeReason(reason: string, options: DescribeOptions): ReasonDescription {
   const { catalog, backend } = options;
-  const named = findByName<ReasonEntry>(catalog.reasons, reason);
-  const found = named ?? findRaw(catalog, reason.toLowerCase(), backend);
+  const raw = exactEntry<ReasonEntry>(catalog.reasons, reason)
+    ? undefined
+    : findRaw(catalog, reason, backend);
+  const named = backend !== undefined && raw ? undefined : findByName<ReasonEntry>(catalog.reasons, reason);
+  const found = named ?? raw;
   if (found) {
     const [name, entry] = found;
     return { reason, found: named ? "reason" : "raw", name, summary: entry.summary, entry };
@@ -64,13 +70,20 @@ export function describeReason(reason: string, options: DescribeOptions): Reason
 function findRaw(
   { reasons }: ReasonCatalog,
   word: string,
-  backend: string | undefined,
+  asked: string | undefined,
 ): [string, ReasonEntry] | undefined {
-  return Object.entries(reasons).find(([, entry]) =>
-    entry.sources?.some(
-      (source) =>
-        (backend ?? source.backend) === source.backend &&
-        source.raw.some((raw) => raw.toLowerCase() === word),
-    ),
-  );
+  const folded = word.toLowerCase();
+  // The exact spelling before another one, then the alphabet: never the position.
+  const [first] = Object.entries<ReasonEntry>(reasons)
+    .flatMap(([name, { sources = [] }]) =>
+      sources.flatMap(({ backend, raw }) =>
+        (asked ?? backend) === backend && raw.some((each) => each.toLowerCase() === folded)
+          ? [`${raw.includes(word) ? 0 : 1}${backend} ${name}`]
+          : [],
+      ),
+    )
+    .sort();
+  const name = first?.split(" ").pop();
+  const entry = name && exactEntry<ReasonEntry>(reasons, name);
+  return entry ? [name, entry] : undefined;
 }

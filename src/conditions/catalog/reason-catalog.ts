@@ -78,6 +78,8 @@ export interface ReasonEntry {
 export interface RetiredReason {
   /** First contract that no longer knows it. */
   readonly retiredIn: number;
+  /** The class that it had, for the readers that still know it. Absent counts as `terminal`: the careful reading. */
+  readonly class?: ReasonClass | undefined;
   readonly replacedBy?: string | undefined;
 }
 
@@ -95,7 +97,11 @@ export interface ReasonEmission {
   readonly reason: string;
   /** What the writer states the reason to be a case of, nearest first. */
   readonly generalReasons?: readonly string[] | undefined;
-  /** First contract that this emission holds for; it replaces the one of an older contract. Absent means 1. */
+  /**
+   * The contract in which this emission came to be; it replaces the one of an older contract. Absent means 1. A writer
+   * stores one condition, the newest: readers of older contracts see what `convertConditions` makes of it, so the
+   * older emission is history and hides nothing.
+   */
   readonly since?: number | undefined;
 }
 
@@ -104,11 +110,11 @@ export interface ReasonEmission {
  *
  * @public
  */
-export interface ReasonCatalog<Name extends string = string> {
+export interface ReasonCatalog<Name extends string = string, Type extends string = string> {
   readonly name: string;
   /** The newest contract, a positive integer that grows by one with every breaking change. */
   readonly contract: number;
-  readonly types: Readonly<Record<string, ConditionTypeEntry>>;
+  readonly types: Readonly<Record<Type, ConditionTypeEntry>>;
   readonly reasons: Readonly<Record<Name, ReasonEntry>>;
   readonly emits: readonly ReasonEmission[];
   readonly retired?: Readonly<Record<string, RetiredReason>> | undefined;

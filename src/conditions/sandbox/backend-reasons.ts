@@ -108,7 +108,7 @@ export const backendReasons = {
     types: ["Ready"],
     class: "waiting",
     phases: ["Provisioning", "Starting"],
-    summary: "The container is being prepared, or has not reported health.",
+    summary: "The container is being prepared.",
     sources: [{ backend: "kubernetes", raw: ["ContainerCreating", "PodInitializing"] }],
   },
   ContainerStartFailed: {
@@ -116,7 +116,7 @@ export const backendReasons = {
     class: "transient",
     phases: ["Provisioning", "Starting", "Error"],
     summary: "The container could not be started.",
-    action: "Read the message: command, mounts and runtime are the usual causes.",
+    action: "Read the message.",
     sources: [
       {
         backend: "kubernetes",
@@ -187,14 +187,14 @@ export const backendReasons = {
     types: ["Ready"],
     class: "terminal",
     phases: ["Deleting", "Error"],
-    summary: "The engine could not remove the container completely.",
+    summary: "The engine could not remove the container.",
     action: "Remove it by hand, then delete the sandbox.",
     sources: [{ backend: "docker", raw: ["dead"] }],
   },
   ContainerRuntimeRestart: {
     types: ["Ready"],
     class: "transient",
-    summary: "The container ended as it does when the engine restarts (137 or 143).",
+    summary: "The container ended as by a restart of the engine (137, 143).",
   },
   RemovalFailed: {
     types: ["Ready"],
@@ -207,14 +207,14 @@ export const backendReasons = {
     types: ["Ready"],
     class: "terminal",
     phases: ["Error"],
-    summary: "The sandbox's token could not be written into the container.",
+    summary: "The sandbox's token could not be written.",
     action: "Check the driver's state folder.",
   },
   WorkspaceValidationFailed: {
     types: ["Ready"],
     class: "terminal",
     phases: ["Error"],
-    summary: "The supervisor refused the workspace (exit code 78).",
+    summary: "The supervisor refused the workspace.",
     action: "Correct the workspace as the message says.",
   },
   HealthCheckStarting: {
@@ -259,7 +259,7 @@ export const backendReasons = {
   InitFailed: {
     types: ["Ready"],
     class: "transient",
-    phases: ["Provisioning", "Starting"],
+    phases: ["Provisioning", "Starting", "Error"],
     summary: "An init container ends with an error.",
     action: "Read its output.",
   },
@@ -298,7 +298,7 @@ export const backendReasons = {
     class: "terminal",
     phases: ["Error"],
     summary: "The node evicted the pod.",
-    action: "Look at the node's pressure, then start it again.",
+    action: "Look at the node, then start it again.",
     sources: [{ backend: "kubernetes", raw: ["Evicted", "EvictionByEvictionAPI", "TerminationByKubelet"] }],
   },
   Preempted: {
@@ -316,8 +316,8 @@ export const backendReasons = {
     summary: "The node was shut down.",
     action: "Start it again.",
     sources: [
-      { backend: "kubernetes", raw: ["Shutdown", "NodeShutdown"], versions: "<1.22" },
-      { backend: "kubernetes", raw: ["Terminated"], versions: ">=1.22" },
+      { backend: "kubernetes", raw: ["Shutdown", "Terminated"], versions: "<1.22" },
+      { backend: "kubernetes", raw: ["Terminated", "NodeShutdown"], versions: ">=1.22" },
     ],
   },
   NodeLost: {
@@ -332,7 +332,7 @@ export const backendReasons = {
     types: ["Ready", "Finished"],
     class: "terminal",
     phases: ["Error"],
-    summary: "The pod ran longer than its own deadline allows.",
+    summary: "The pod ran longer than allowed.",
     action: "Raise the pod's active deadline.",
     sources: [{ backend: "kubernetes", raw: ["DeadlineExceeded"] }],
   },
@@ -341,7 +341,7 @@ export const backendReasons = {
     class: "terminal",
     phases: ["Error"],
     summary: "The node refused the pod.",
-    action: "Look at the node's capacity and labels, then start it again.",
+    action: "Look at the node, then start it again.",
     sources: [
       {
         backend: "kubernetes",
@@ -362,11 +362,6 @@ export const backendReasons = {
     phases: ["Stopped"],
     summary: "The VM's compute is stopped.",
     action: "Start it to go on.",
-    sources: [
-      { backend: "qemu", raw: ["shutdown", "guest-shutdown", "guest-reset"] },
-      { backend: "firecracker", raw: ["Halted"] },
-      { backend: "cloud-hypervisor", raw: ["Shutdown"] },
-    ],
   },
   ProcessPollFailed: {
     types: ["Ready"],
@@ -383,7 +378,7 @@ export const backendReasons = {
   GuestIOError: {
     types: ["Ready"],
     class: "transient",
-    phases: ["Error"],
+    phases: ["Provisioning", "Starting", "Error"],
     summary: "The guest is paused by an I/O error of its disk.",
     action: "Free space or repair the storage, then resume it.",
     sources: [
@@ -432,7 +427,7 @@ export const backendReasons = {
     types: ["Ready"],
     class: "terminal",
     phases: ["Error"],
-    summary: "The virtual machine monitor could not start the guest.",
+    summary: "The virtual machine monitor could not start.",
     action: "Read the monitor's log, then start it again.",
     sources: [{ backend: "libvirt", raw: ["5/6"] }],
   },

@@ -1,12 +1,14 @@
 import type { sandboxTypes } from "./condition-types.js";
 import type { KnownReason } from "./reasons.js";
 
-type Written = Partial<Record<keyof typeof sandboxTypes, readonly KnownReason[]>>;
+/** A reason, or the name of a finding, its reason and what that is a case of. */
+type Finding = KnownReason | readonly [cause: string, reason: KnownReason, ...general: KnownReason[]];
+type Written = Partial<Record<keyof typeof sandboxTypes, readonly Finding[]>>;
 
 /**
- * What is published where: by operation and condition type. What was found is named after its reason (`OutOfMemory`
- * says `out-of-memory`); to publish another reason for the same finding, state that emission with its cause.
- * `slipway reasons check` compares these tables.
+ * What is published where: by operation and condition type. A finding has its own stable name where one reason covers
+ * several findings; elsewhere it is named after its reason (`OutOfMemory` says `out-of-memory`). Whoever changes the
+ * reason of a finding keeps its name, as `[cause, reason]`: `slipway reasons check` compares what each finding shows.
  */
 const written: Record<string, Written> = {
   create: {
@@ -31,8 +33,13 @@ const written: Record<string, Written> = {
       "Preparation",
       "ImagePullFailed",
       "ImageInvalid",
-      "ImagePreparationTimedOut",
-      "IsolationBackendMismatch",
+      ["images-not-prepared", "ImagePreparationTimedOut"],
+      ["image-pull-failing", "ImagePreparationTimedOut"],
+      ["pod-not-scheduled", "ImagePreparationTimedOut"],
+      // Contract 1 publishes the mismatch at the preparation deadline as the timeout; contract 2 by its name.
+      ["isolation-backend-mismatch", "ImagePreparationTimedOut"],
+      // After a restart the same finding was no timeout.
+      ["isolation-backend-mismatch", "IsolationBackendMismatch", "ImagePreparationTimedOut"],
     ],
     IsolationBackendMatched: ["IsolationBackendMismatch"],
   },
@@ -41,7 +48,9 @@ const written: Record<string, Written> = {
       "Admission",
       "ConfigurationPending",
       "ConfigurationInvalid",
-      "ProvisioningTimedOut",
+      ["configuration-not-admitted", "ProvisioningTimedOut"],
+      ["configuration-not-repaired", "ProvisioningTimedOut"],
+      ["supervisor-not-registered", "ProvisioningTimedOut"],
       "ProvisioningDeadlineElapsed",
     ],
     ConfigurationReady: ["ConfigurationPending", "ConfigurationInvalid", "ConfigurationAccepted"],
@@ -63,7 +72,8 @@ const written: Record<string, Written> = {
   start: {
     Ready: [
       "Starting",
-      "StartFailed",
+      ["driver-refused", "StartFailed"],
+      ["driver-failed", "StartFailed"],
       "BackendResourceMissing",
       "ContainerStartFailed",
       "ContainerStarting",
@@ -132,11 +142,13 @@ const written: Record<string, Written> = {
       "InspectFailed",
       "ProcessPollFailed",
       "BackendOperationFailed",
-      "OwnershipConflict",
+      ["pod-not-owned", "OwnershipConflict"],
+      ["multiple-pods", "OwnershipConflict"],
       "BackendError",
       "BackendUnreachable",
+      "Unreadable",
     ],
-    Suspended: ["ComputeStateUnknown", "OwnershipConflict"],
+    Suspended: ["ComputeStateUnknown", ["pod-not-owned", "OwnershipConflict"]],
   },
   stop: {
     Ready: ["Stopping", "Stopped", "Suspended", "ContainerStopped"],
@@ -144,21 +156,23 @@ const written: Record<string, Written> = {
     Stopped: ["ComputeStopped"],
   },
   delete: {
-    Ready: ["Deleting", "ContainerRemoving", "ContainerDead", "RemovalFailed"],
+    Ready: ["Deleting", "Deleted", "ContainerRemoving", "ContainerDead", "RemovalFailed"],
   },
-};
-
-/** What a reason is a case of, by operation and reason: the same finding after a restart was no timeout. */
-const generalReasons: Partial<Record<string, readonly KnownReason[]>> = {
-  "prepare Ready IsolationBackendMismatch": ["ImagePreparationTimedOut"],
 };
 
 export const sandboxEmissions = Object.entries(written).flatMap(([operation, types]) =>
   Object.entries(types).flatMap(([type, reasons]) =>
-    reasons.map((reason) => {
-      const cause = reason.replace(/\B[A-Z]/g, "-$&").toLowerCase();
-      const general = generalReasons[`${operation} ${type} ${reason}`];
-      return { operation, cause, type, reason, ...(general && { generalReasons: general }) };
+    reasons.map((finding) => {
+      const [cause, reason, ...generalReasons]: Exclude<Finding, string> =
+        typeof finding === "string" ? [finding.replace(/\B[A-Z]/g, "-$&").toLowerCase(), finding] : finding;
+      return {
+        operation,
+        cause,
+        type,
+        reason,
+        ...(generalReasons.length > 0 && { generalReasons }),
+        ...(reason.startsWith("IsolationBackendM") && { since: 2 }),
+      };
     }),
   ),
 );

@@ -5,7 +5,7 @@ export const gatewayReasons = {
     class: "informational",
     phases: ["Ready"],
     summary: "Everything that the sandbox depends on is there.",
-    sources: [{ backend: "agent-sandbox", raw: ["DependenciesReady"], versions: ">=0.1" }],
+    sources: [{ backend: "agent-sandbox", raw: ["DependenciesReady"] }],
   },
   DependenciesNotReady: {
     types: ["Ready"],
@@ -13,7 +13,7 @@ export const gatewayReasons = {
     phases: ["Provisioning", "Starting"],
     summary: "A dependency is not ready, or the session was lost.",
     sources: [
-      { backend: "agent-sandbox", raw: ["DependenciesNotReady"], versions: ">=0.1" },
+      { backend: "agent-sandbox", raw: ["DependenciesNotReady"] },
       { backend: "kubernetes", raw: ["ContainersNotReady", "ReadinessGatesNotReady"] },
     ],
   },
@@ -97,6 +97,12 @@ export const gatewayReasons = {
     summary: "The sandbox is being deleted.",
     sources: [{ backend: "docker", raw: ["removing"] }],
   },
+  Deleted: {
+    types: ["Ready"],
+    class: "informational",
+    phases: ["Deleted"],
+    summary: "The sandbox is gone after a delete.",
+  },
   Expired: {
     types: ["Ready"],
     class: "informational",
@@ -108,10 +114,13 @@ export const gatewayReasons = {
     types: ["Ready", "Finished"],
     class: "informational",
     phases: ["Completed"],
-    summary: "The main process ended with exit code 0.",
+    summary: "The workload ended by itself with success.",
     sources: [
-      { backend: "agent-sandbox", raw: ["PodSucceeded"], versions: ">=0.4" },
+      { backend: "agent-sandbox", raw: ["PodSucceeded"], versions: ">=0.4.6" },
       { backend: "kubernetes", raw: ["Completed"] },
+      { backend: "qemu", raw: ["shutdown", "guest-shutdown", "guest-reset"] },
+      { backend: "firecracker", raw: ["Halted"] },
+      { backend: "cloud-hypervisor", raw: ["Shutdown"] },
     ],
   },
   MainProcessFailed: {
@@ -120,7 +129,7 @@ export const gatewayReasons = {
     phases: ["Error"],
     summary: "The main process ended with an exit code other than 0.",
     action: "Read its output, then start it again.",
-    sources: [{ backend: "agent-sandbox", raw: ["PodFailed"], versions: ">=0.4" }],
+    sources: [{ backend: "agent-sandbox", raw: ["PodFailed"], versions: ">=0.4.6" }],
   },
   MainProcessExited: {
     types: ["Ready"],
@@ -174,7 +183,7 @@ export const gatewayReasons = {
     types: ["Ready"],
     class: "terminal",
     phases: ["Error"],
-    summary: "At start the backend did not have the sandbox's resource.",
+    summary: "At start the backend did not have the sandbox.",
     action: "Delete the sandbox and create a new one.",
   },
   ComputeResourceMissing: {
@@ -202,16 +211,22 @@ export const gatewayReasons = {
           "debug",
           "snapshot-load",
           "subsystem-reset",
+          "none",
         ],
       },
       { backend: "libvirt", raw: ["0", "3/2", "3/12", "3/13", "5/4"] },
     ],
   },
+  Unreadable: {
+    types: ["Ready"],
+    class: "transient",
+    summary: "What the backend answered could not be read.",
+  },
   OwnershipConflict: {
     types: ["Ready", "Suspended"],
     class: "terminal",
     phases: ["Stopping", "Error"],
-    summary: "The workload under this name belongs to somebody else, or there are several.",
+    summary: "The workload belongs to somebody else, or there are several.",
     action: "Remove or rename the foreign workload.",
     sources: [
       { backend: "agent-sandbox", raw: ["PodNotOwned"], versions: ">=0.5.4" },
@@ -222,7 +237,7 @@ export const gatewayReasons = {
     types: ["Ready"],
     class: "transient",
     summary: "The backend's controller failed to reconcile and will try again.",
-    sources: [{ backend: "agent-sandbox", raw: ["ReconcilerError"], versions: ">=0.1" }],
+    sources: [{ backend: "agent-sandbox", raw: ["ReconcilerError"] }],
   },
   ClaimPending: {
     types: ["Ready"],

@@ -14,7 +14,7 @@ import type { KnownReason } from "./reasons.js";
  *
  * @public
  */
-export const sandboxReasons: ReasonCatalog<KnownReason> = /* @__PURE__ */ frozen({
+export const sandboxReasons: ReasonCatalog<KnownReason, keyof typeof sandboxTypes> = /* @__PURE__ */ frozen({
   name: "sandbox",
   contract: 2,
   types: sandboxTypes,
