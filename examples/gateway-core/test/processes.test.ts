@@ -86,7 +86,7 @@ describe("the command line", () => {
     );
     expect(created).toMatchObject({ code: 0, stdout: "" });
     expect(created.stderr).toMatch(/^\S+Z ✓ Image copied \(image, 400 kB\) \(\d+\.\ds\)$/m);
-    expect(created.stderr).toMatch(/Z Ready\/Ready/);
+    expect(created.stderr).toMatch(/Z Ready\/DependenciesReady/);
     const got = JSON.parse((await call(url, "--json", "get", "box")).stdout) as SandboxView;
     const workspace = join(dir, "data", "sandboxes", got.id, "workspace", "greeting");
     await eventually(
