@@ -1,5 +1,5 @@
 import { systemClock } from "slipway";
-import { chmod, mkdir, readdir, stat, symlink, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { beforeEach, describe, expect, it } from "vitest";
@@ -82,6 +82,32 @@ describe("a launch", () => {
     });
     await driver.remove(sandbox, work);
     expect(await readdir(join(dir, "sandboxes"))).toEqual([]);
+  });
+
+  it("sees a change deep inside the image, of content and of nothing but the mode", async () => {
+    await launch(request()).handle;
+    const rootfs = join(dir, "sandboxes", sandbox.id, "image", "rootfs");
+    const before = await stat(image);
+    // As long as before: the size of nothing changes.
+    await writeFile(join(image, "share", "data"), Buffer.alloc(BYTES / 2, "c"));
+    expect((await stat(image)).mtimeMs).toBe(before.mtimeMs);
+    await launch(request({}, image, 2)).handle;
+    expect((await readFile(join(rootfs, "share", "data"), "utf8")).slice(0, 3)).toBe("ccc");
+    await chmod(join(image, "bin", "tool"), 0o700);
+    await launch(request({}, image, 3)).handle;
+    expect((await stat(join(rootfs, "bin", "tool"))).mode & 0o777).toBe(0o700);
+    await driver.remove(sandbox, work);
+  });
+
+  it("removes what a killed run had staged, also when the image is reused", async () => {
+    await launch(request()).handle;
+    const home = join(dir, "sandboxes", sandbox.id);
+    await mkdir(join(home, "staging", "1.1", "rootfs"), { recursive: true });
+    const again = launch(request({}, image, 2));
+    await again.handle;
+    expect(again.reports[0]).toMatchObject({ label: "Image reused" });
+    expect(await readdir(home)).not.toContain("staging");
+    await driver.remove(sandbox, work);
   });
 
   it("unpacks an archive", async () => {
