@@ -1,8 +1,10 @@
 import { systemClock } from "slipway";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { DriverProgress, LaunchRequest } from "../src/driver/driver.js";
 import { ProcessDriver } from "../src/driver/process-driver.js";
 import { isAlive, readStartMarker, type ProcessIdentity } from "../src/driver/process-identity.js";
@@ -234,6 +236,75 @@ describe("finding a supervisor again", () => {
     expect(await driver.observe(sandbox, instance, null)).toEqual({ state: "gone" });
     await driver.cleanUp(sandbox, work);
     expect(await readStartMarker(process.pid)).not.toBeNull();
+  });
+});
+
+describe("ending what runs", () => {
+  const linux = process.platform === "linux";
+  const started: number[] = [];
+
+  afterEach(() => {
+    for (const pid of started.splice(0)) {
+      try {
+        process.kill(pid, "SIGKILL");
+      } catch {
+        // It has ended, as it should.
+      }
+    }
+  });
+
+  /** A process whose group's leader has ended. */
+  async function orphan(env: Record<string, string>): Promise<{ leader: number; pid: number }> {
+    const script = "sleep 60 >/dev/null 2>&1 & echo $!";
+    const shell = spawn("sh", ["-c", script], { detached: true, env: { ...process.env, ...env } });
+    const [line] = (await once(shell.stdout, "data")) as [Buffer];
+    if (shell.exitCode === null) await once(shell, "exit");
+    const pid = Number(line.toString());
+    started.push(pid);
+    return { leader: shell.pid ?? 0, pid };
+  }
+
+  const marks = () => ({
+    SLIPWAY_SANDBOX: sandbox.id,
+    SLIPWAY_IMAGE: join(dir, "sandboxes", sandbox.id, "image", "rootfs"),
+  });
+
+  async function note(pid: number, startMarker: string): Promise<void> {
+    const home = join(dir, "sandboxes", sandbox.id);
+    await mkdir(home, { recursive: true });
+    const content = { instanceId: "instance-1", run: 1, pid, startMarker };
+    await writeFile(join(home, "supervisor.json"), JSON.stringify(content));
+  }
+
+  it("leaves the group of a leader that is gone alone: its id may be somebody else's by now", async () => {
+    const { leader, pid } = await orphan({ SLIPWAY_SANDBOX: "another" });
+    const [boot] = ((await readStartMarker(process.pid)) ?? "").split("/");
+    for (const marker of [`${boot}/1`, "of-another-boot/1"]) {
+      await note(leader, marker);
+      await driver.cleanUp(sandbox, work);
+      expect(await readStartMarker(pid)).not.toBeNull();
+    }
+  });
+
+  it.runIf(linux)(
+    "ends what carries the sandbox's mark, though nobody leads it or it was noted",
+    async () => {
+      const { leader, pid } = await orphan(marks());
+      await note(leader, "of-another-boot/1");
+      await driver.cleanUp(sandbox, work);
+      expect(await readStartMarker(pid)).toBeNull();
+      for (const end of ["stop", "cleanUp", "remove"] as const) {
+        const left = await orphan(marks());
+        await driver[end](sandbox, work);
+        expect(await readStartMarker(left.pid), end).toBeNull();
+      }
+    },
+  );
+
+  it.runIf(linux)("leaves a sandbox of the same id in another place alone", async () => {
+    const { pid } = await orphan({ ...marks(), SLIPWAY_IMAGE: "/elsewhere/image/rootfs" });
+    await driver.cleanUp(sandbox, work);
+    expect(await readStartMarker(pid)).not.toBeNull();
   });
 });
 

@@ -16,10 +16,11 @@ import type {
   WorkContext,
 } from "./driver.js";
 import { prepareImage } from "./prepare-image.js";
-import { endGroup } from "./process-group.js";
+import { endProcesses } from "./process-group.js";
 import { isAlive, type ProcessIdentity } from "./process-identity.js";
 import { parseProcessOptions } from "./process-options.js";
 import { SandboxDirs } from "./sandbox-dirs.js";
+import { markedProcesses } from "./sandbox-mark.js";
 import { readNote, startSupervisor } from "./supervisor-process.js";
 import { entrySegments } from "./image/safe-path.js";
 
@@ -82,7 +83,7 @@ export class ProcessDriver implements Driver {
     await prepareImage(request, dirs, options, prepare);
     context.signal.throwIfAborted();
     // A supervisor of an earlier run would be refused by the gateway; ending it here is only tidier.
-    await this.#end(dirs, CLEANUP_GRACE_MS, context.signal);
+    await this.#end(request.sandbox, CLEANUP_GRACE_MS, context.signal, request.instance);
     const identity = await startSupervisor(request, dirs, this.#program);
     const started = { step: "supervisor", label: "Supervisor started", subject: `pid ${identity.pid}` };
     context.report({ ...started, unit: "none", done: true });
@@ -102,18 +103,18 @@ export class ProcessDriver implements Driver {
   }
 
   async stop(sandbox: SandboxRef, { signal }: WorkContext): Promise<void> {
-    await this.#end(this.#dirs(sandbox), DEFAULT_STOP_GRACE_MS, signal);
+    await this.#end(sandbox, DEFAULT_STOP_GRACE_MS, signal);
   }
 
   async cleanUp(sandbox: SandboxRef, { signal }: WorkContext): Promise<void> {
     const dirs = this.#dirs(sandbox);
-    await this.#end(dirs, CLEANUP_GRACE_MS, signal);
+    await this.#end(sandbox, CLEANUP_GRACE_MS, signal);
     await rm(dirs.staging, { recursive: true, force: true });
   }
 
   async remove(sandbox: SandboxRef, { signal }: WorkContext): Promise<void> {
     const dirs = this.#dirs(sandbox);
-    await this.#end(dirs, CLEANUP_GRACE_MS, signal);
+    await this.#end(sandbox, CLEANUP_GRACE_MS, signal);
     await rm(dirs.root, { recursive: true, force: true, maxRetries: 3 });
   }
 
@@ -121,10 +122,12 @@ export class ProcessDriver implements Driver {
     return new SandboxDirs(this.#dataDir, sandbox.id);
   }
 
-  async #end(dirs: SandboxDirs, graceMs: number, signal: AbortSignal): Promise<void> {
-    const note = await readNote(dirs);
-    if (note === null) return;
-    await endGroup(note, { clock: this.#clock, signal, graceMs });
+  /** Ends whatever runs for the sandbox, of the starts up to the given one. */
+  async #end(sandbox: SandboxRef, graceMs: number, signal: AbortSignal, upTo?: InstanceRef): Promise<void> {
+    const dirs = this.#dirs(sandbox);
+    const leader = await readNote(dirs);
+    const marked = () => markedProcesses(sandbox, dirs, upTo);
+    await endProcesses({ leader, marked }, { clock: this.#clock, signal, graceMs });
     await rm(dirs.identity, { force: true });
   }
 }

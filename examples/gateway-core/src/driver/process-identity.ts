@@ -59,12 +59,12 @@ async function portableMarker(pid: number): Promise<string | null> {
   return text === "" || text.startsWith("Z") ? null : text.replace(/^\S+\s+/, "");
 }
 
-/**
- * Ids of the processes of a group that are still running. Where the system does not list them, the answer is the
- * group itself as long as a signal would reach it.
- */
+/** Ids of the processes of a group that are still running. */
 export async function groupMembers(group: number): Promise<readonly number[]> {
-  if (process.platform !== "linux") return canSignal(-group) ? [group] : [];
+  return process.platform === "linux" ? linuxMembers(group) : portableMembers(group);
+}
+
+async function linuxMembers(group: number): Promise<readonly number[]> {
   const members: number[] = [];
   for (const name of await readdir("/proc")) {
     const pid = Number(name);
@@ -75,11 +75,10 @@ export async function groupMembers(group: number): Promise<readonly number[]> {
   return members;
 }
 
-function canSignal(target: number): boolean {
-  try {
-    process.kill(target, 0);
-    return true;
-  } catch {
-    return false;
-  }
+async function portableMembers(group: number): Promise<readonly number[]> {
+  const { stdout } = await run("ps", ["-A", "-o", "pid=,pgid=,stat="]);
+  return stdout.split("\n").flatMap((line) => {
+    const [pid, of, state = ""] = line.trim().split(/\s+/);
+    return Number(of) === group && !state.startsWith("Z") ? [Number(pid)] : [];
+  });
 }

@@ -20,6 +20,10 @@ export class SandboxDirs {
     return join(this.root, "image");
   }
 
+  get rootfs(): string {
+    return join(this.image, "rootfs");
+  }
+
   /** What is being prepared, one directory for each run, so that two of them never write to one place. */
   get staging(): string {
     return join(this.root, "staging");

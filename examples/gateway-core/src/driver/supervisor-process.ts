@@ -4,6 +4,7 @@ import { mkdir, open, readFile, rename, writeFile } from "node:fs/promises";
 import { z } from "zod";
 import type { InstanceRef, LaunchRequest } from "./driver.js";
 import { readStartMarker, type ProcessIdentity } from "./process-identity.js";
+import { markOf } from "./sandbox-mark.js";
 import type { SandboxDirs } from "./sandbox-dirs.js";
 
 /** The note a driver leaves about the supervisor it started, so that the next gateway process finds it. */
@@ -27,7 +28,7 @@ export async function startSupervisor(
 ): Promise<ProcessIdentity> {
   const { access, instance, sandbox } = request;
   await mkdir(dirs.workspace, { recursive: true });
-  const rootfs = `${dirs.image}/rootfs`;
+  const { rootfs } = dirs;
   const log = await open(dirs.log, "a", 0o600);
   try {
     const child = spawn(process.execPath, [program], {
@@ -38,11 +39,10 @@ export async function startSupervisor(
         ...Object.fromEntries(INHERITED.flatMap((name) => pair(name, process.env[name]))),
         SLIPWAY_GATEWAY_URL: access.url,
         SLIPWAY_TOKEN: access.token,
-        SLIPWAY_SANDBOX: sandbox.id,
+        ...markOf(sandbox, dirs, instance),
         SLIPWAY_RUN: String(instance.run),
         SLIPWAY_NOTE: dirs.identity,
         SLIPWAY_COMMAND: JSON.stringify(request.command.map((word) => word.replaceAll("{image}", rootfs))),
-        SLIPWAY_IMAGE: rootfs,
       },
     });
     await once(child, "spawn");
