@@ -65,20 +65,26 @@ export async function groupMembers(group: number): Promise<readonly number[]> {
 }
 
 async function linuxMembers(group: number): Promise<readonly number[]> {
-  const members: number[] = [];
-  for (const name of await readdir("/proc")) {
-    const pid = Number(name);
-    if (!Number.isInteger(pid)) continue;
+  return linuxProcesses(async (pid) => {
     const stat = await readStat(pid);
-    if (stat?.group === group && stat.state !== "Z" && stat.state !== "X") members.push(pid);
-  }
-  return members;
+    return stat?.group === group && stat.state !== "Z" && stat.state !== "X";
+  });
 }
 
 async function portableMembers(group: number): Promise<readonly number[]> {
-  const { stdout } = await run("ps", ["-A", "-o", "pid=,pgid=,stat="]);
+  const listing = run("ps", ["-A", "-o", "pid=,pgid=,stat="]);
+  const { stdout } = await listing;
   return stdout.split("\n").flatMap((line) => {
     const [pid, of, state = ""] = line.trim().split(/\s+/);
-    return Number(of) === group && !state.startsWith("Z") ? [Number(pid)] : [];
+    // The lister itself is in the group of whoever asks about its own.
+    const other = Number(pid) !== listing.child.pid;
+    return other && Number(of) === group && !state.startsWith("Z") ? [Number(pid)] : [];
   });
+}
+
+/** Ids of all processes of a Linux system of which something is true. */
+export async function linuxProcesses(is: (pid: number) => Promise<boolean>): Promise<readonly number[]> {
+  const ids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name)).map(Number);
+  const found = await Promise.all(ids.map(async (pid) => ((await is(pid)) ? [pid] : [])));
+  return found.flat();
 }

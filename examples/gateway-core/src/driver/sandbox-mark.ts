@@ -1,5 +1,6 @@
-import { readdir, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import type { SandboxRef } from "./driver.js";
+import { linuxProcesses } from "./process-identity.js";
 import { isNewer, type SandboxDirs, type Start } from "./sandbox-dirs.js";
 
 /**
@@ -25,19 +26,14 @@ export async function markedProcesses(
   upTo?: Start,
 ): Promise<readonly number[]> {
   if (process.platform !== "linux") return [];
-  const found: number[] = [];
-  for (const name of await readdir("/proc")) {
-    const pid = Number(name);
-    if (!Number.isInteger(pid) || pid === process.pid) continue;
+  return linuxProcesses(async (pid) => {
+    if (pid === process.pid) return false;
     // Empty for a zombie, and refused for a process of another user.
-    const text = await readFile(`/proc/${pid}/environ`, "utf8").catch(() => "");
-    const words = text.split("\0");
-    if (!words.includes(`SLIPWAY_SANDBOX=${sandbox.id}`) || !words.includes(`SLIPWAY_IMAGE=${dirs.rootfs}`)) {
-      continue;
-    }
-    if (upTo === undefined || !isNewer(startIn(words), upTo)) found.push(pid);
-  }
-  return found;
+    const words = (await readFile(`/proc/${pid}/environ`, "utf8").catch(() => "")).split("\0");
+    const here = words.includes(`SLIPWAY_IMAGE=${dirs.rootfs}`);
+    const mine = here && words.includes(`SLIPWAY_SANDBOX=${sandbox.id}`);
+    return mine && (upTo === undefined || !isNewer(startIn(words), upTo));
+  });
 }
 
 function startIn(words: readonly string[]): Start {
