@@ -47,7 +47,7 @@ function launch(of: LaunchRequest, signal = new AbortController().signal) {
 }
 
 const work = { signal: new AbortController().signal };
-const staged = () => readdir(join(dir, "sandboxes", sandbox.id, "staging")).catch(() => []);
+const staged = () => readdir(join(dir, "sandboxes", sandbox.id, "staging")).catch((): string[] => []);
 
 describe("a launch", () => {
   it("copies the image with rising positions of a known total, and starts the supervisor", async () => {
@@ -156,6 +156,41 @@ describe("a launch", () => {
     expect(reports.at(-1)?.position).toBe(1_000_001);
     controller.abort(new Error("enough"));
     await expect(handle).rejects.toThrow("enough");
+  });
+});
+
+describe("a start that was overtaken", () => {
+  const at = (attemptNumber: number, run: number, options: JsonObject = {}): LaunchRequest => ({
+    ...request(options),
+    instance: { id: `instance-${attemptNumber}-${run}`, attemptNumber, run },
+  });
+
+  it("ends nothing and replaces nothing, though its image differs", async () => {
+    const newer = (await launch(at(2, 1)).handle) as unknown as ProcessIdentity;
+    const home = join(dir, "sandboxes", sandbox.id);
+    await mkdir(join(home, "staging", "2.2"), { recursive: true });
+    await writeFile(join(image, "new"), "x");
+    // Runs are counted from the start of their attempt: the attempt decides first.
+    const older = launch(at(1, 5));
+    await expect(older.handle).rejects.toThrow("run 5 of attempt 1 was overtaken by run 1 of attempt 2");
+    expect(await isAlive(newer)).toBe(true);
+    expect(await pathsBelow(join(home, "image", "rootfs"))).not.toContain("new");
+    expect(await staged()).toEqual(["2.2"]);
+    await launch(at(2, 2)).handle;
+    expect(await isAlive(newer)).toBe(false);
+    await driver.remove(sandbox, work);
+  });
+
+  it("gives up also when it is overtaken in the middle of the copy", async () => {
+    const older = launch(at(1, 1, { bytesPerSecond: 4_000_000 }));
+    const failure = older.handle.catch((error: unknown) => error);
+    await eventually("its copy", async () => (await staged()).includes("1.1"));
+    const newer = (await launch(at(1, 2)).handle) as unknown as ProcessIdentity;
+    expect(await failure).toBeInstanceOf(Error);
+    expect(older.reports.map(({ step }) => step)).not.toContain("supervisor");
+    expect(await isAlive(newer)).toBe(true);
+    expect(await driver.observe(sandbox, at(1, 2).instance, null)).toMatchObject({ state: "running" });
+    await driver.remove(sandbox, work);
   });
 });
 

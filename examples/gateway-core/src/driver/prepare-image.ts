@@ -11,6 +11,7 @@ import { EscapingEntryError } from "./image/safe-path.js";
 import { unpackTar } from "./image/unpack-tar.js";
 import type { ProcessOptions } from "./process-options.js";
 import { removeStaging, type SandboxDirs } from "./sandbox-dirs.js";
+import { refuseOvertaken } from "./supervisor-process.js";
 
 /** A few reports a second keep a line on a terminal lively; each one is a committed write. */
 const REPORT_EVERY_MS = 250;
@@ -59,6 +60,7 @@ export async function prepareImage(
     const total = await fill(image, source, join(staging, "rootfs"), options, fillContext);
     await writeFile(join(staging, MARKER), JSON.stringify({ identity }));
     context.signal.throwIfAborted();
+    await refuseOvertaken(dirs, instance);
     await rm(dirs.image, { recursive: true, force: true });
     await rename(staging, dirs.image);
     await removeStaging(dirs, instance);

@@ -21,7 +21,7 @@ import { isAlive, type ProcessIdentity } from "./process-identity.js";
 import { parseProcessOptions } from "./process-options.js";
 import { SandboxDirs } from "./sandbox-dirs.js";
 import { markedProcesses } from "./sandbox-mark.js";
-import { readNote, startSupervisor } from "./supervisor-process.js";
+import { readNote, refuseOvertaken, startSupervisor } from "./supervisor-process.js";
 import { entrySegments } from "./image/safe-path.js";
 
 const DEFAULT_STOP_GRACE_MS = 2000;
@@ -80,8 +80,10 @@ export class ProcessDriver implements Driver {
       maxBytes: this.#maxBytes,
       report: context.report,
     };
+    await refuseOvertaken(dirs, request.instance);
     await prepareImage(request, dirs, options, prepare);
     context.signal.throwIfAborted();
+    await refuseOvertaken(dirs, request.instance);
     // A supervisor of an earlier run would be refused by the gateway; ending it here is only tidier.
     await this.#end(request.sandbox, CLEANUP_GRACE_MS, context.signal, request.instance);
     const identity = await startSupervisor(request, dirs, this.#program);
@@ -128,7 +130,8 @@ export class ProcessDriver implements Driver {
     const leader = await readNote(dirs);
     const marked = () => markedProcesses(sandbox, dirs, upTo);
     await endProcesses({ leader, marked }, { clock: this.#clock, signal, graceMs });
-    await rm(dirs.identity, { force: true });
+    // A newer start may have left its own note meanwhile.
+    if ((await readNote(dirs))?.pid === leader?.pid) await rm(dirs.identity, { force: true });
   }
 }
 

@@ -5,11 +5,12 @@ import { z } from "zod";
 import type { InstanceRef, LaunchRequest } from "./driver.js";
 import { readStartMarker, type ProcessIdentity } from "./process-identity.js";
 import { markOf } from "./sandbox-mark.js";
-import type { SandboxDirs } from "./sandbox-dirs.js";
+import { isNewer, type SandboxDirs, type Start } from "./sandbox-dirs.js";
 
 /** The note a driver leaves about the supervisor it started, so that the next gateway process finds it. */
 const noteSchema = z.strictObject({
   instanceId: z.string(),
+  attemptNumber: z.int().default(0),
   run: z.int(),
   pid: z.int().positive(),
   startMarker: z.string(),
@@ -49,7 +50,14 @@ export async function startSupervisor(
     child.unref();
     const pid = child.pid ?? 0;
     const identity = { pid, startMarker: (await readStartMarker(pid)) ?? "" };
-    await writeNote(dirs, { instanceId: instance.id, run: instance.run, ...identity });
+    try {
+      await refuseOvertaken(dirs, instance);
+    } catch (error) {
+      child.kill("SIGKILL");
+      throw error;
+    }
+    const { id: instanceId, attemptNumber, run } = instance;
+    await writeNote(dirs, { instanceId, attemptNumber, run, ...identity });
     return identity;
   } finally {
     await log.close();
@@ -66,9 +74,28 @@ export async function readNote(dirs: SandboxDirs, instance?: InstanceRef): Promi
   return matches ? note.data : null;
 }
 
+/**
+ * Stops a start that another one has overtaken: the gateway that asked for it lost its lease and does not know yet.
+ * It must neither end what the newer one started nor replace its image.
+ */
+export async function refuseOvertaken(dirs: SandboxDirs, start: Start): Promise<void> {
+  const note = await readNote(dirs);
+  if (note !== null && isNewer(note, start)) throw new OvertakenError(start, note);
+}
+
+/** An ordinary failure, and no permanent one: nothing is wrong with what was asked for. */
+class OvertakenError extends Error {
+  override readonly name = "OvertakenError";
+
+  constructor(start: Start, by: Start) {
+    const text = ({ attemptNumber, run }: Start): string => `run ${run} of attempt ${attemptNumber}`;
+    super(`${text(start)} was overtaken by ${text(by)}`);
+  }
+}
+
 /** Written beside and renamed, so that a reader finds the old note or the new one and never half of one. */
 async function writeNote(dirs: SandboxDirs, note: SupervisorNote): Promise<void> {
-  const beside = `${dirs.identity}.${note.run}`;
+  const beside = `${dirs.identity}.${note.attemptNumber}.${note.run}`;
   await writeFile(beside, JSON.stringify(note), { mode: 0o600 });
   await rename(beside, dirs.identity);
 }
