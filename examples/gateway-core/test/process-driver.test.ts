@@ -235,6 +235,15 @@ describe("an image that cannot be used", () => {
     expect(await staged()).toEqual([]);
   });
 
+  it.runIf(process.platform === "linux")(
+    "is a permanent failure when no system takes the command",
+    async () => {
+      const long = { ...request(), command: ["true", "x".repeat(200_000)] };
+      await expect(launch(long).handle).rejects.toMatchObject({ name: "PermanentDriverError" });
+      await driver.remove(sandbox, work);
+    },
+  );
+
   it("is refused when it is larger than the driver's limit, before a byte moves", async () => {
     driver = new ProcessDriver({
       clock: systemClock,
@@ -245,8 +254,7 @@ describe("an image that cannot be used", () => {
     await expect(launch(request()).handle).rejects.toThrow("has 2000000 bytes, and the driver takes 1000");
   });
 
-  it("is an ordinary failure when trying again may help", async () => {
-    if (process.getuid?.() === 0) return;
+  it.skipIf(process.getuid?.() === 0)("is an ordinary failure when trying again may help", async () => {
     await chmod(join(image, "share", "data"), 0o000);
     await expect(launch(request()).handle).rejects.toMatchObject({ code: "EACCES" });
   });

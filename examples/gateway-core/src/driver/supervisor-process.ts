@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, open, readFile, rename, writeFile } from "node:fs/promises";
 import { z } from "zod";
-import type { InstanceRef, LaunchRequest } from "./driver.js";
+import { PermanentDriverError, type InstanceRef, type LaunchRequest } from "./driver.js";
 import { readStartMarker, type ProcessIdentity } from "./process-identity.js";
 import { markOf } from "./sandbox-mark.js";
 import { isNewer, type SandboxDirs, type Start } from "./sandbox-dirs.js";
@@ -59,9 +59,22 @@ export async function startSupervisor(
     const { id: instanceId, attemptNumber, run } = instance;
     await writeNote(dirs, { instanceId, attemptNumber, run, ...identity });
     return identity;
+  } catch (error) {
+    throw isRefusedForGood(error)
+      ? new PermanentDriverError("CommandTooLong", textOf(error), { cause: error })
+      : error;
   } finally {
     await log.close();
   }
+}
+
+/** A command that the system does not take today it does not take tomorrow. */
+function isRefusedForGood(error: unknown): boolean {
+  return (error as { code?: unknown }).code === "E2BIG";
+}
+
+function textOf(error: unknown): string {
+  return `The supervisor cannot be started: ${error instanceof Error ? error.message : String(error)}`;
 }
 
 /** The note about an instance's supervisor, `null` when there is none or it is about another instance. */

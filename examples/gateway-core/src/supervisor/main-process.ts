@@ -29,32 +29,37 @@ const OWN = new Set([
 /** The main process of the sandbox. It is started once in the life of a supervisor. */
 export class MainProcess {
   readonly exit: Promise<MainExit>;
-  readonly #child: ChildProcess;
+  readonly #child: ChildProcess | null;
 
-  private constructor(child: ChildProcess) {
-    this.#child = child;
-    this.exit = exitOf(child);
+  private constructor(child: ChildProcess | Error) {
+    this.#child = child instanceof Error ? null : child;
+    this.exit = child instanceof Error ? Promise.resolve(cannotRun(child)) : exitOf(child);
   }
 
   static start(command: readonly string[], policy: Policy): MainProcess {
     const [program = "", ...args] = command;
     const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !OWN.has(name)));
-    const child = spawn(program, args, {
-      stdio: ["ignore", "inherit", "inherit"],
-      env: { ...env, ...policy.env },
-    });
-    return new MainProcess(child);
+    try {
+      const child = spawn(program, args, {
+        stdio: ["ignore", "inherit", "inherit"],
+        env: { ...env, ...policy.env },
+      });
+      return new MainProcess(child);
+    } catch (error) {
+      // A part of the faults is thrown at once: an argument list that is too long, an empty program.
+      return new MainProcess(error as Error);
+    }
   }
 
   /** Resolves once it runs; an exit tells that it could not. */
   async started(): Promise<boolean> {
-    if (this.#child.pid === undefined) return false;
+    if (this.#child?.pid === undefined) return false;
     if (this.#child.exitCode === null) await once(this.#child, "spawn").catch(() => undefined);
     return true;
   }
 
   end(signal: NodeJS.Signals): void {
-    this.#child.kill(signal);
+    this.#child?.kill(signal);
   }
 }
 
@@ -64,9 +69,13 @@ async function exitOf(child: ChildProcess): Promise<MainExit> {
     await endLeftovers();
     return { exitCode, signal };
   } catch (error) {
-    console.error(`The main process cannot be started: ${(error as Error).message}`);
-    return { exitCode: CANNOT_RUN, signal: null };
+    return cannotRun(error as Error);
   }
+}
+
+function cannotRun(error: Error): MainExit {
+  console.error(`The main process cannot be started: ${error.message}`);
+  return { exitCode: CANNOT_RUN, signal: null };
 }
 
 /**
