@@ -159,6 +159,19 @@ describe("a launch", () => {
   });
 });
 
+describe("removing a sandbox", () => {
+  // The superuser may remove it anyway; then this shows no more than that it is removed.
+  it("removes also what a workload closed to its owner", async () => {
+    const closed = join(dir, "sandboxes", sandbox.id, "workspace", "closed");
+    await mkdir(join(closed, "inner"), { recursive: true });
+    await writeFile(join(closed, "inner", "file"), "x");
+    await chmod(join(closed, "inner"), 0o500);
+    await chmod(closed, 0o000);
+    await driver.remove(sandbox, work);
+    expect(await readdir(join(dir, "sandboxes"))).toEqual([]);
+  });
+});
+
 describe("a start that was overtaken", () => {
   const at = (attemptNumber: number, run: number, options: JsonObject = {}): LaunchRequest => ({
     ...request(options),
@@ -203,6 +216,7 @@ describe("an image that cannot be used", () => {
         () => writeFile(join(dir, "text.tar"), "no archive".repeat(200)),
         /not a readable archive/,
       ],
+      [join(dir, "empty.tar"), () => writeFile(join(dir, "empty.tar"), ""), /not a readable archive.*empty/],
       [
         join(dir, "evil.tar"),
         () => tarImage(join(dir, "evil.tar"), [{ name: "../x", content: "x" }]),

@@ -1,6 +1,6 @@
 import type { Clock } from "slipway";
-import { rm, stat } from "node:fs/promises";
-import { isAbsolute } from "node:path";
+import { chmod, readdir, rm, stat } from "node:fs/promises";
+import { isAbsolute, join } from "node:path";
 import { z } from "zod";
 import { InvalidInputError } from "../input-error.js";
 import type { Json, JsonObject } from "../record/json.js";
@@ -117,7 +117,7 @@ export class ProcessDriver implements Driver {
   async remove(sandbox: SandboxRef, { signal }: WorkContext): Promise<void> {
     const dirs = this.#dirs(sandbox);
     await this.#end(sandbox, CLEANUP_GRACE_MS, signal);
-    await rm(dirs.root, { recursive: true, force: true, maxRetries: 3 });
+    await removeTree(dirs.root);
   }
 
   #dirs(sandbox: SandboxRef): SandboxDirs {
@@ -132,6 +132,25 @@ export class ProcessDriver implements Driver {
     await endProcesses({ leader, marked }, { clock: this.#clock, signal, graceMs });
     // A newer start may have left its own note meanwhile.
     if ((await readNote(dirs))?.pid === leader?.pid) await rm(dirs.identity, { force: true });
+  }
+}
+
+/** Removes a tree also when a workload took the rights to its directories from us. */
+async function removeTree(root: string): Promise<void> {
+  const remove = () => rm(root, { recursive: true, force: true, maxRetries: 3 });
+  await remove().catch(async (error: unknown) => {
+    const { code } = error as { code?: unknown };
+    if (code !== "EACCES" && code !== "EPERM") throw error;
+    await openDirectories(root);
+    await remove();
+  });
+}
+
+/** Makes directories accessible to their owner, and follows no link. */
+async function openDirectories(directory: string): Promise<void> {
+  await chmod(directory, 0o700);
+  for (const entry of await readdir(directory, { withFileTypes: true })) {
+    if (entry.isDirectory()) await openDirectories(join(directory, entry.name));
   }
 }
 
