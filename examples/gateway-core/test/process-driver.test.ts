@@ -218,6 +218,11 @@ describe("an image that cannot be used", () => {
       ],
       [join(dir, "empty.tar"), () => writeFile(join(dir, "empty.tar"), ""), /not a readable archive.*empty/],
       [
+        join(dir, "pax.tar"),
+        () => tarImage(join(dir, "pax.tar"), [{ name: "a", pax: { comment: "x".repeat(5_000_000) } }]),
+        /not a readable archive.*max size/,
+      ],
+      [
         join(dir, "evil.tar"),
         () => tarImage(join(dir, "evil.tar"), [{ name: "../x", content: "x" }]),
         /is refused/,

@@ -175,7 +175,7 @@ function asDriverError(error: unknown, image: ImageSpec): unknown {
   const malformed =
     error instanceof EmptyArchiveError ||
     (typeof code === "string" && code.startsWith("Z_")) ||
-    /invalid tar header|unexpected end of data/i.test(textOf(error));
+    /invalid (tar )?header|header exceeds max size|unexpected end of data/i.test(textOf(error));
   if (!malformed) return error;
   const message = `${image.name} (${dirname(image.path)}) is not a readable archive: ${textOf(error)}`;
   return new PermanentDriverError("ImagePreparationFailed", message, { cause: error });
