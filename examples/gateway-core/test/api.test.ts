@@ -27,6 +27,10 @@ function send(method: string, path: string, body?: unknown, headers: Record<stri
   );
 }
 
+function nested(depth: number): string {
+  return "[".repeat(depth) + "]".repeat(depth);
+}
+
 async function create(fields: object = {}): Promise<SandboxView> {
   const response = await send("POST", "/v1/sandboxes", { ...BOX, ...fields });
   expect(response.status).toBe(201);
@@ -42,6 +46,14 @@ describe("bad input", () => {
     ["a name with capitals", { ...BOX, name: "Box" }, "name", /lower-case.*got "Box"/],
     ["an empty command", { ...BOX, command: [] }, "command", /got \[\]/],
     ["a command of numbers", { ...BOX, command: ["a", 1] }, "command[1]", /must be string, got 1/],
+    ["no program", { ...BOX, command: ["", "x"] }, "command[0]", /name of a program, got ""/],
+    ["a NUL in a word", { ...BOX, command: ["a", "b\0"] }, "command[1]", /without a NUL/],
+    [
+      "a command that is too long",
+      { ...BOX, command: ["a", "x".repeat(100_000)] },
+      "command",
+      /at most 100000 bytes/,
+    ],
     ["an unknown field", { ...BOX, colour: "red" }, "colour", /no such field.*"red"/],
     ["an unknown driver", { ...BOX, driver: "cloud" }, "driver", /one of fake, got "cloud"/],
     ["a policy that is no object", { ...BOX, policy: [] }, "policy", /got \[\]/],
@@ -77,6 +89,21 @@ describe("bad input", () => {
       (await send("POST", `/v1/supervisor/${box.id}/report`, { kind: "progress", position: 9 })).status,
     ).toBe(400);
     expect((await gateway.records.read(box.id))?.record.configuration.generation).toBe(1);
+  });
+
+  it("is refused by its field when it is nested too deep, however deep", async () => {
+    const box = await create({ policy: { nested: JSON.parse(nested(60)) as unknown } });
+    const inBody = (depth: number) => `{"policy":{"version":1,"x":${nested(depth)}}}`;
+    const path = `/v1/sandboxes/${box.id}/configuration`;
+    for (const depth of [65, 50_000]) {
+      const response = await send("PUT", path, inBody(depth));
+      expect(response.status).toBe(400);
+      const { error } = (await response.json()) as { error: { field: string; message: string } };
+      expect(error).toMatchObject({ code: "invalid-input", field: "policy" });
+      expect(error.message).toMatch(/nested at most 64 deep/);
+      expect((await send("POST", "/v1/sandboxes", nested(depth))).status).toBe(400);
+      expect((await send("POST", "/v1/sandboxes", `{"name":${nested(depth)}}`)).status).toBe(400);
+    }
   });
 
   it("is refused when it is too large", async () => {

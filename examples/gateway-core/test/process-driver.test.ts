@@ -1,8 +1,10 @@
 import { systemClock } from "slipway";
-import { chmod, mkdir, readdir, stat, symlink, writeFile } from "node:fs/promises";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { DriverProgress, LaunchRequest } from "../src/driver/driver.js";
 import { ProcessDriver } from "../src/driver/process-driver.js";
 import { isAlive, readStartMarker, type ProcessIdentity } from "../src/driver/process-identity.js";
@@ -45,7 +47,7 @@ function launch(of: LaunchRequest, signal = new AbortController().signal) {
 }
 
 const work = { signal: new AbortController().signal };
-const staged = () => readdir(join(dir, "sandboxes", sandbox.id, "staging")).catch(() => []);
+const staged = () => readdir(join(dir, "sandboxes", sandbox.id, "staging")).catch((): string[] => []);
 
 describe("a launch", () => {
   it("copies the image with rising positions of a known total, and starts the supervisor", async () => {
@@ -82,6 +84,32 @@ describe("a launch", () => {
     });
     await driver.remove(sandbox, work);
     expect(await readdir(join(dir, "sandboxes"))).toEqual([]);
+  });
+
+  it("sees a change deep inside the image, of content and of nothing but the mode", async () => {
+    await launch(request()).handle;
+    const rootfs = join(dir, "sandboxes", sandbox.id, "image", "rootfs");
+    const before = await stat(image);
+    // As long as before: the size of nothing changes.
+    await writeFile(join(image, "share", "data"), Buffer.alloc(BYTES / 2, "c"));
+    expect((await stat(image)).mtimeMs).toBe(before.mtimeMs);
+    await launch(request({}, image, 2)).handle;
+    expect((await readFile(join(rootfs, "share", "data"), "utf8")).slice(0, 3)).toBe("ccc");
+    await chmod(join(image, "bin", "tool"), 0o700);
+    await launch(request({}, image, 3)).handle;
+    expect((await stat(join(rootfs, "bin", "tool"))).mode & 0o777).toBe(0o700);
+    await driver.remove(sandbox, work);
+  });
+
+  it("removes what a killed run had staged, also when the image is reused", async () => {
+    await launch(request()).handle;
+    const home = join(dir, "sandboxes", sandbox.id);
+    await mkdir(join(home, "staging", "1.1", "rootfs"), { recursive: true });
+    const again = launch(request({}, image, 2));
+    await again.handle;
+    expect(again.reports[0]).toMatchObject({ label: "Image reused" });
+    expect(await readdir(home)).not.toContain("staging");
+    await driver.remove(sandbox, work);
   });
 
   it("unpacks an archive", async () => {
@@ -131,6 +159,54 @@ describe("a launch", () => {
   });
 });
 
+describe("removing a sandbox", () => {
+  // The superuser may remove it anyway; then this shows no more than that it is removed.
+  it("removes also what a workload closed to its owner", async () => {
+    const closed = join(dir, "sandboxes", sandbox.id, "workspace", "closed");
+    await mkdir(join(closed, "inner"), { recursive: true });
+    await writeFile(join(closed, "inner", "file"), "x");
+    await chmod(join(closed, "inner"), 0o500);
+    await chmod(closed, 0o000);
+    await driver.remove(sandbox, work);
+    expect(await readdir(join(dir, "sandboxes"))).toEqual([]);
+  });
+});
+
+describe("a start that was overtaken", () => {
+  const at = (attemptNumber: number, run: number, options: JsonObject = {}): LaunchRequest => ({
+    ...request(options),
+    instance: { id: `instance-${attemptNumber}-${run}`, attemptNumber, run },
+  });
+
+  it("ends nothing and replaces nothing, though its image differs", async () => {
+    const newer = (await launch(at(2, 1)).handle) as unknown as ProcessIdentity;
+    const home = join(dir, "sandboxes", sandbox.id);
+    await mkdir(join(home, "staging", "2.2"), { recursive: true });
+    await writeFile(join(image, "new"), "x");
+    // Runs are counted from the start of their attempt: the attempt decides first.
+    const older = launch(at(1, 5));
+    await expect(older.handle).rejects.toThrow("run 5 of attempt 1 was overtaken by run 1 of attempt 2");
+    expect(await isAlive(newer)).toBe(true);
+    expect(await pathsBelow(join(home, "image", "rootfs"))).not.toContain("new");
+    expect(await staged()).toEqual(["2.2"]);
+    await launch(at(2, 2)).handle;
+    expect(await isAlive(newer)).toBe(false);
+    await driver.remove(sandbox, work);
+  });
+
+  it("gives up also when it is overtaken in the middle of the copy", async () => {
+    const older = launch(at(1, 1, { bytesPerSecond: 4_000_000 }));
+    const failure = older.handle.catch((error: unknown) => error);
+    await eventually("its copy", async () => (await staged()).includes("1.1"));
+    const newer = (await launch(at(1, 2)).handle) as unknown as ProcessIdentity;
+    expect(await failure).toBeInstanceOf(Error);
+    expect(older.reports.map(({ step }) => step)).not.toContain("supervisor");
+    expect(await isAlive(newer)).toBe(true);
+    expect(await driver.observe(sandbox, at(1, 2).instance, null)).toMatchObject({ state: "running" });
+    await driver.remove(sandbox, work);
+  });
+});
+
 describe("an image that cannot be used", () => {
   it("is a permanent failure that names what is wrong", async () => {
     const cases: [string, () => Promise<unknown>, RegExp][] = [
@@ -139,6 +215,12 @@ describe("an image that cannot be used", () => {
         join(dir, "text.tar"),
         () => writeFile(join(dir, "text.tar"), "no archive".repeat(200)),
         /not a readable archive/,
+      ],
+      [join(dir, "empty.tar"), () => writeFile(join(dir, "empty.tar"), ""), /not a readable archive.*empty/],
+      [
+        join(dir, "pax.tar"),
+        () => tarImage(join(dir, "pax.tar"), [{ name: "a", pax: { comment: "x".repeat(5_000_000) } }]),
+        /not a readable archive.*max size/,
       ],
       [
         join(dir, "evil.tar"),
@@ -172,6 +254,15 @@ describe("an image that cannot be used", () => {
     expect(await staged()).toEqual([]);
   });
 
+  it.runIf(process.platform === "linux")(
+    "is a permanent failure when no system takes the command",
+    async () => {
+      const long = { ...request(), command: ["true", "x".repeat(200_000)] };
+      await expect(launch(long).handle).rejects.toMatchObject({ name: "PermanentDriverError" });
+      await driver.remove(sandbox, work);
+    },
+  );
+
   it("is refused when it is larger than the driver's limit, before a byte moves", async () => {
     driver = new ProcessDriver({
       clock: systemClock,
@@ -182,8 +273,7 @@ describe("an image that cannot be used", () => {
     await expect(launch(request()).handle).rejects.toThrow("has 2000000 bytes, and the driver takes 1000");
   });
 
-  it("is an ordinary failure when trying again may help", async () => {
-    if (process.getuid?.() === 0) return;
+  it.skipIf(process.getuid?.() === 0)("is an ordinary failure when trying again may help", async () => {
     await chmod(join(image, "share", "data"), 0o000);
     await expect(launch(request()).handle).rejects.toMatchObject({ code: "EACCES" });
   });
@@ -208,6 +298,75 @@ describe("finding a supervisor again", () => {
     expect(await driver.observe(sandbox, instance, null)).toEqual({ state: "gone" });
     await driver.cleanUp(sandbox, work);
     expect(await readStartMarker(process.pid)).not.toBeNull();
+  });
+});
+
+describe("ending what runs", () => {
+  const linux = process.platform === "linux";
+  const started: number[] = [];
+
+  afterEach(() => {
+    for (const pid of started.splice(0)) {
+      try {
+        process.kill(pid, "SIGKILL");
+      } catch {
+        // It has ended, as it should.
+      }
+    }
+  });
+
+  /** A process whose group's leader has ended. */
+  async function orphan(env: Record<string, string>): Promise<{ leader: number; pid: number }> {
+    const script = "sleep 60 >/dev/null 2>&1 & echo $!";
+    const shell = spawn("sh", ["-c", script], { detached: true, env: { ...process.env, ...env } });
+    const [line] = (await once(shell.stdout, "data")) as [Buffer];
+    if (shell.exitCode === null) await once(shell, "exit");
+    const pid = Number(line.toString());
+    started.push(pid);
+    return { leader: shell.pid ?? 0, pid };
+  }
+
+  const marks = () => ({
+    SLIPWAY_SANDBOX: sandbox.id,
+    SLIPWAY_IMAGE: join(dir, "sandboxes", sandbox.id, "image", "rootfs"),
+  });
+
+  async function note(pid: number, startMarker: string): Promise<void> {
+    const home = join(dir, "sandboxes", sandbox.id);
+    await mkdir(home, { recursive: true });
+    const content = { instanceId: "instance-1", run: 1, pid, startMarker };
+    await writeFile(join(home, "supervisor.json"), JSON.stringify(content));
+  }
+
+  it("leaves the group of a leader that is gone alone: its id may be somebody else's by now", async () => {
+    const { leader, pid } = await orphan({ SLIPWAY_SANDBOX: "another" });
+    const [boot] = ((await readStartMarker(process.pid)) ?? "").split("/");
+    for (const marker of [`${boot}/1`, "of-another-boot/1"]) {
+      await note(leader, marker);
+      await driver.cleanUp(sandbox, work);
+      expect(await readStartMarker(pid)).not.toBeNull();
+    }
+  });
+
+  it.runIf(linux)(
+    "ends what carries the sandbox's mark, though nobody leads it or it was noted",
+    async () => {
+      const { leader, pid } = await orphan(marks());
+      await note(leader, "of-another-boot/1");
+      await driver.cleanUp(sandbox, work);
+      expect(await readStartMarker(pid)).toBeNull();
+      for (const end of ["stop", "cleanUp", "remove"] as const) {
+        const left = await orphan(marks());
+        await driver[end](sandbox, work);
+        expect(await readStartMarker(left.pid), end).toBeNull();
+      }
+    },
+  );
+
+  it.runIf(linux)("leaves a sandbox of the same id in another place alone", async () => {
+    const { pid } = await orphan({ ...marks(), SLIPWAY_IMAGE: "/elsewhere/image/rootfs" });
+    await driver.cleanUp(sandbox, work);
+    expect(await readStartMarker(pid)).not.toBeNull();
   });
 });
 

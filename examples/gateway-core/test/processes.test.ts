@@ -152,6 +152,40 @@ describe("a sandbox", () => {
     await removeAll(client);
   });
 
+  it("leaves none of its children behind when its main process ends, however deaf they are", async () => {
+    const { client } = await start();
+    const script = "trap '' TERM; echo $$ > deaf; while :; do sleep 1; done";
+    const main = `sh -c "$0" & sleep 60 & echo $! > quick; until test -s deaf; do sleep 0.05; done`;
+    const box = await client.create({
+      name: "box",
+      image: { path: image },
+      command: ["sh", "-c", main, script],
+    });
+    await until(client, box.id, ({ phase }) => phase === "Completed");
+    for (const name of ["quick", "deaf"]) {
+      const path = join(dir, "data", "sandboxes", box.id, "workspace", name);
+      const pid = Number(await readFile(path, "utf8"));
+      expect(pid).toBeGreaterThan(0);
+      expect(await readStartMarker(pid), name).toBeNull();
+    }
+    await removeAll(client);
+  });
+
+  it.runIf(process.platform === "linux")("is stopped together with what left its group", async () => {
+    const { client } = await start();
+    const command = ["sh", "-c", "setsid sleep 60 & echo $! > pid; sleep 60"];
+    const box = await client.create({ name: "box", image: { path: image }, command });
+    const path = join(dir, "data", "sandboxes", box.id, "workspace", "pid");
+    await eventually("its process id", () => readFile(path, "utf8").catch(() => null));
+    await until(client, box.id, ({ phase }) => phase === "Ready");
+    const pid = Number(await readFile(path, "utf8"));
+    expect(await readStartMarker(pid)).not.toBeNull();
+    await client.stop(box.id);
+    await until(client, box.id, ({ phase }) => phase === "Stopped");
+    expect(await readStartMarker(pid)).toBeNull();
+    await removeAll(client);
+  });
+
   it("whose supervisor is killed takes its main process with it, and says so", async () => {
     const { client } = await start();
     const work = `require("fs").writeFileSync("pid", String(process.pid)); setInterval(() => {}, 1000)`;

@@ -77,6 +77,10 @@ describe("unpacking an archive", () => {
       { name: "a", type: "symlink", linkname: "b" },
       { name: "c", type: "link", linkname: "a" },
     ],
+    "a hard link to itself": [
+      { name: "a", content: "x" },
+      { name: "./a", type: "link", linkname: "a" },
+    ],
     "a hard link out": [{ name: "a", type: "link", linkname: "../../outside" }],
     "a device": [{ name: "null", type: "character-device", devmajor: 1, devminor: 3 }],
     "a named pipe": [{ name: "pipe", type: "fifo" }],

@@ -1,17 +1,17 @@
 import type { Clock } from "slipway";
-import type { Stats } from "node:fs";
 import { lstat, mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { digestOf } from "../record/digest.js";
 import type { ImageSpec } from "../record/record.js";
 import { PermanentDriverError, type DriverProgress, type LaunchRequest } from "./driver.js";
 import { ByteMeter } from "./image/byte-meter.js";
-import { copyTree, planTree } from "./image/copy-tree.js";
+import { copyTree, planTree, type TreePlan } from "./image/copy-tree.js";
 import { ImageRoot } from "./image/image-root.js";
 import { EscapingEntryError } from "./image/safe-path.js";
-import { unpackTar } from "./image/unpack-tar.js";
+import { EmptyArchiveError, unpackTar } from "./image/unpack-tar.js";
 import type { ProcessOptions } from "./process-options.js";
-import type { SandboxDirs } from "./sandbox-dirs.js";
+import { removeStaging, type SandboxDirs } from "./sandbox-dirs.js";
+import { refuseOvertaken } from "./supervisor-process.js";
 
 /** A few reports a second keep a line on a terminal lively; each one is a committed write. */
 const REPORT_EVERY_MS = 250;
@@ -39,63 +39,75 @@ export async function prepareImage(
   context: PrepareOptions,
 ): Promise<void> {
   const { image, instance } = request;
-  const source = await sourceOf(image);
-  const identity = digestOf({
-    path: image.path,
-    include: image.include ?? null,
-    size: source.size,
-    changedAt: Math.floor(source.mtimeMs),
-  });
   const step = { step: "image", subject: image.name, unit: "bytes" as const };
-  if ((await identityOf(dirs.image)) === identity) {
-    context.report({ ...step, label: "Image reused", unit: "none", done: true });
-    return;
-  }
-  await rm(dirs.staging, { recursive: true, force: true });
+  // Also when nothing is to be copied: what a run that was killed had staged would stay for good.
+  await removeStaging(dirs, instance);
   const staging = dirs.stagingOf(instance);
   try {
+    const source = await sourceOf(image, context.signal);
+    const identity = source.identity;
+    if ((await identityOf(dirs.image)) === identity) {
+      context.report({ ...step, label: "Image reused", unit: "none", done: true });
+      return;
+    }
     await mkdir(join(staging, "rootfs"), { recursive: true });
-    const fill = source.isDirectory() ? copyDirectory : unpackArchive;
-    const label = source.isDirectory() ? "Image copied" : "Image unpacked";
-    const total = await fill(image, source, join(staging, "rootfs"), options, {
+    const label = source.kind === "directory" ? "Image copied" : "Image unpacked";
+    const fillContext = {
       ...context,
-      report: (progress) => context.report({ ...progress, ...step, label }),
-    });
+      report: (progress: { position: number; total: number }) =>
+        context.report({ ...progress, ...step, label }),
+    };
+    const total = await fill(image, source, join(staging, "rootfs"), options, fillContext);
     await writeFile(join(staging, MARKER), JSON.stringify({ identity }));
     context.signal.throwIfAborted();
+    await refuseOvertaken(dirs, instance);
     await rm(dirs.image, { recursive: true, force: true });
     await rename(staging, dirs.image);
-    await rm(dirs.staging, { recursive: true, force: true });
+    await removeStaging(dirs, instance);
     context.report({ ...step, label, position: total, total, done: true });
   } catch (error) {
-    await rm(staging, { recursive: true, force: true });
+    await removeStaging(dirs, instance);
     throw asDriverError(error, image);
   }
 }
 
-async function sourceOf(image: ImageSpec): Promise<Stats> {
+/** What there is to bring in, and the name of exactly this content. */
+type Source =
+  | { readonly kind: "directory"; readonly identity: string; readonly plan: TreePlan }
+  | { readonly kind: "archive"; readonly identity: string; readonly size: number };
+
+/**
+ * Looks at the image. The identity of a directory covers every entry that would be copied, because a change deep
+ * inside leaves the directory on top as it was. Times of change are in it beside times of modification: builds that
+ * can be repeated set the latter to a constant.
+ */
+async function sourceOf(image: ImageSpec, signal: AbortSignal): Promise<Source> {
   const source = await stat(image.path).catch((error: unknown) => {
     throw new PermanentDriverError(
       "ImageNotFound",
       `The image ${image.path} cannot be read: ${textOf(error)}`,
     );
   });
-  if (source.isDirectory() || source.isFile()) return source;
+  const named = { path: image.path, include: image.include ?? null };
+  if (source.isDirectory()) {
+    await checkParts(image);
+    const plan = await planTree(image.path, image.include, signal);
+    const entries = plan.entries.map((entry) => ({ ...entry }));
+    return { kind: "directory", plan, identity: digestOf({ ...named, entries }) };
+  }
+  if (source.isFile()) {
+    const { size, mtimeMs, ctimeMs } = source;
+    return { kind: "archive", size, identity: digestOf({ ...named, size, mtimeMs, ctimeMs }) };
+  }
   throw new PermanentDriverError(
     "ImagePreparationFailed",
     `The image ${image.path} is neither a directory nor an archive`,
   );
 }
 
-type Fill = (
-  image: ImageSpec,
-  source: Stats,
-  rootfs: string,
-  options: ProcessOptions,
-  context: Omit<PrepareOptions, "report"> & {
-    report: (progress: { position: number; total: number }) => void;
-  },
-) => Promise<number>;
+type FillContext = Omit<PrepareOptions, "report"> & {
+  report: (progress: { position: number; total: number }) => void;
+};
 
 /** A part that is not there is a mistake in the request: no second attempt finds it. */
 async function checkParts({ name, path, include }: ImageSpec): Promise<void> {
@@ -106,9 +118,20 @@ async function checkParts({ name, path, include }: ImageSpec): Promise<void> {
   }
 }
 
-const copyDirectory: Fill = async (image, _source, rootfs, options, context) => {
-  await checkParts(image);
-  const plan = await planTree(image.path, image.include, context.signal);
+/** Writes the image's content below `rootfs`; how many bytes of the source that took. */
+async function fill(
+  image: ImageSpec,
+  source: Source,
+  rootfs: string,
+  options: ProcessOptions,
+  context: FillContext,
+): Promise<number> {
+  if (source.kind === "archive") {
+    const meter = meterFor(source.size, options, context);
+    await unpackTar(image.path, new ImageRoot(rootfs), meter, context);
+    return source.size;
+  }
+  const { plan } = source;
   if (plan.totalBytes > context.maxBytes) {
     throw new PermanentDriverError(
       "ImageTooLarge",
@@ -118,15 +141,9 @@ const copyDirectory: Fill = async (image, _source, rootfs, options, context) => 
   const meter = meterFor(plan.totalBytes, options, context);
   await copyTree(image.path, plan, new ImageRoot(rootfs), meter, context.signal);
   return plan.totalBytes;
-};
+}
 
-const unpackArchive: Fill = async (image, source, rootfs, options, context) => {
-  const meter = meterFor(source.size, options, context);
-  await unpackTar(image.path, new ImageRoot(rootfs), meter, context);
-  return source.size;
-};
-
-function meterFor(total: number, options: ProcessOptions, context: Parameters<Fill>[4]): ByteMeter {
+function meterFor(total: number, options: ProcessOptions, context: FillContext): ByteMeter {
   return new ByteMeter({
     clock: context.clock,
     signal: context.signal,
@@ -156,8 +173,9 @@ function asDriverError(error: unknown, image: ImageSpec): unknown {
   }
   const code = (error as { code?: unknown }).code;
   const malformed =
+    error instanceof EmptyArchiveError ||
     (typeof code === "string" && code.startsWith("Z_")) ||
-    /invalid tar header|unexpected end of data/i.test(textOf(error));
+    /invalid (tar )?header|header exceeds max size|unexpected end of data/i.test(textOf(error));
   if (!malformed) return error;
   const message = `${image.name} (${dirname(image.path)}) is not a readable archive: ${textOf(error)}`;
   return new PermanentDriverError("ImagePreparationFailed", message, { cause: error });

@@ -1,6 +1,6 @@
 import type { Clock } from "slipway";
-import { rm, stat } from "node:fs/promises";
-import { isAbsolute } from "node:path";
+import { chmod, readdir, rm, stat } from "node:fs/promises";
+import { isAbsolute, join } from "node:path";
 import { z } from "zod";
 import { InvalidInputError } from "../input-error.js";
 import type { Json, JsonObject } from "../record/json.js";
@@ -16,11 +16,12 @@ import type {
   WorkContext,
 } from "./driver.js";
 import { prepareImage } from "./prepare-image.js";
-import { endGroup } from "./process-group.js";
+import { endProcesses } from "./process-group.js";
 import { isAlive, type ProcessIdentity } from "./process-identity.js";
 import { parseProcessOptions } from "./process-options.js";
 import { SandboxDirs } from "./sandbox-dirs.js";
-import { readNote, startSupervisor } from "./supervisor-process.js";
+import { markedProcesses } from "./sandbox-mark.js";
+import { readNote, refuseOvertaken, startSupervisor } from "./supervisor-process.js";
 import { entrySegments } from "./image/safe-path.js";
 
 const DEFAULT_STOP_GRACE_MS = 2000;
@@ -79,10 +80,12 @@ export class ProcessDriver implements Driver {
       maxBytes: this.#maxBytes,
       report: context.report,
     };
+    await refuseOvertaken(dirs, request.instance);
     await prepareImage(request, dirs, options, prepare);
     context.signal.throwIfAborted();
+    await refuseOvertaken(dirs, request.instance);
     // A supervisor of an earlier run would be refused by the gateway; ending it here is only tidier.
-    await this.#end(dirs, CLEANUP_GRACE_MS, context.signal);
+    await this.#end(request.sandbox, CLEANUP_GRACE_MS, context.signal, request.instance);
     const identity = await startSupervisor(request, dirs, this.#program);
     const started = { step: "supervisor", label: "Supervisor started", subject: `pid ${identity.pid}` };
     context.report({ ...started, unit: "none", done: true });
@@ -102,30 +105,52 @@ export class ProcessDriver implements Driver {
   }
 
   async stop(sandbox: SandboxRef, { signal }: WorkContext): Promise<void> {
-    await this.#end(this.#dirs(sandbox), DEFAULT_STOP_GRACE_MS, signal);
+    await this.#end(sandbox, DEFAULT_STOP_GRACE_MS, signal);
   }
 
   async cleanUp(sandbox: SandboxRef, { signal }: WorkContext): Promise<void> {
     const dirs = this.#dirs(sandbox);
-    await this.#end(dirs, CLEANUP_GRACE_MS, signal);
+    await this.#end(sandbox, CLEANUP_GRACE_MS, signal);
     await rm(dirs.staging, { recursive: true, force: true });
   }
 
   async remove(sandbox: SandboxRef, { signal }: WorkContext): Promise<void> {
     const dirs = this.#dirs(sandbox);
-    await this.#end(dirs, CLEANUP_GRACE_MS, signal);
-    await rm(dirs.root, { recursive: true, force: true, maxRetries: 3 });
+    await this.#end(sandbox, CLEANUP_GRACE_MS, signal);
+    await removeTree(dirs.root);
   }
 
   #dirs(sandbox: SandboxRef): SandboxDirs {
     return new SandboxDirs(this.#dataDir, sandbox.id);
   }
 
-  async #end(dirs: SandboxDirs, graceMs: number, signal: AbortSignal): Promise<void> {
-    const note = await readNote(dirs);
-    if (note === null) return;
-    await endGroup(note, { clock: this.#clock, signal, graceMs });
-    await rm(dirs.identity, { force: true });
+  /** Ends whatever runs for the sandbox, of the starts up to the given one. */
+  async #end(sandbox: SandboxRef, graceMs: number, signal: AbortSignal, upTo?: InstanceRef): Promise<void> {
+    const dirs = this.#dirs(sandbox);
+    const leader = await readNote(dirs);
+    const marked = () => markedProcesses(sandbox, dirs, upTo);
+    await endProcesses({ leader, marked }, { clock: this.#clock, signal, graceMs });
+    // A newer start may have left its own note meanwhile.
+    if ((await readNote(dirs))?.pid === leader?.pid) await rm(dirs.identity, { force: true });
+  }
+}
+
+/** Removes a tree also when a workload took the rights to its directories from us. */
+async function removeTree(root: string): Promise<void> {
+  const remove = () => rm(root, { recursive: true, force: true, maxRetries: 3 });
+  await remove().catch(async (error: unknown) => {
+    const { code } = error as { code?: unknown };
+    if (code !== "EACCES" && code !== "EPERM") throw error;
+    await openDirectories(root);
+    await remove();
+  });
+}
+
+/** Makes directories accessible to their owner, and follows no link. */
+async function openDirectories(directory: string): Promise<void> {
+  await chmod(directory, 0o700);
+  for (const entry of await readdir(directory, { withFileTypes: true })) {
+    if (entry.isDirectory()) await openDirectories(join(directory, entry.name));
   }
 }
 

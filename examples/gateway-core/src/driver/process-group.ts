@@ -4,42 +4,62 @@ import { groupMembers, isAlive, type ProcessIdentity } from "./process-identity.
 
 const POLL_MS = 50;
 
-/** How the supervisor and what it started are ended: politely, then not. */
-export interface EndGroupOptions {
+/** How processes are ended: politely, then not. */
+export interface EndOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly graceMs: number;
 }
 
+/** What there is to end: the group of the noted supervisor, and processes that are known by something else. */
+export interface EndTargets {
+  readonly leader: ProcessIdentity | null;
+  /** Ids of processes that are recognisably the sandbox's, wherever they went. Asked again and again. */
+  readonly marked: () => Promise<readonly number[]>;
+}
+
 /**
- * Ends a process that leads its own group, and the rest of the group. A leader that is not the one on record is
- * somebody else under a reused id and is left alone; a group whose leader ended keeps its id as long as a member
- * lives, so what is found there is still ours.
+ * Ends a supervisor's group and the processes that are marked as the sandbox's.
+ *
+ * The group is signalled as a whole only when its leader was seen alive, exactly the one on record, at the beginning:
+ * its id cannot be handed out again while a member lives. A leader that is gone proves nothing. The id may have passed
+ * on since then, and after a reboot, when no start marker matches, it means nothing at all. What such a group left
+ * behind is ended when it is marked, and else left alone.
  */
-export async function endGroup(leader: ProcessIdentity, options: EndGroupOptions): Promise<void> {
+export async function endProcesses(targets: EndTargets, options: EndOptions): Promise<void> {
   const { clock, signal, graceMs } = options;
-  if (await isForeign(leader)) return;
-  if (!send(leader.pid, "SIGTERM")) return;
-  // A stopped process does not see the signal before it is continued.
-  send(leader.pid, "SIGCONT");
+  const { leader } = targets;
+  let group = leader !== null && (await isAlive(leader)) ? leader.pid : null;
   const killAt = clock.now() + graceMs;
-  while ((await groupMembers(leader.pid)).length > 0) {
-    if (await isForeign(leader)) return;
-    if (clock.now() >= killAt) send(leader.pid, "SIGKILL");
+  const asked = new Set<number>();
+  const end = (target: number): void => {
+    if (clock.now() >= killAt) send(target, "SIGKILL");
+    if (asked.has(target)) return;
+    asked.add(target);
+    send(target, "SIGTERM");
+    // A stopped process does not see the signal before it is continued.
+    send(target, "SIGCONT");
+  };
+  for (;;) {
+    if (group !== null && leader !== null && (await isOver(leader))) group = null;
+    const marked = await targets.marked();
+    if (group === null && marked.length === 0) return;
+    if (group !== null) end(-group);
+    for (const pid of marked) end(pid);
     await sleep(clock, POLL_MS, signal);
   }
 }
 
-async function isForeign(leader: ProcessIdentity): Promise<boolean> {
-  if (await isAlive(leader)) return false;
-  return (await groupMembers(leader.pid)).includes(leader.pid);
+/** Whether nobody of the group is left, or its id has passed to somebody else. */
+async function isOver(leader: ProcessIdentity): Promise<boolean> {
+  const members = await groupMembers(leader.pid);
+  return members.length === 0 || (members.includes(leader.pid) && !(await isAlive(leader)));
 }
 
-function send(group: number, name: NodeJS.Signals): boolean {
+function send(target: number, name: NodeJS.Signals): void {
   try {
-    process.kill(-group, name);
-    return true;
+    process.kill(target, name);
   } catch {
-    return false;
+    // It has ended already.
   }
 }

@@ -59,27 +59,32 @@ async function portableMarker(pid: number): Promise<string | null> {
   return text === "" || text.startsWith("Z") ? null : text.replace(/^\S+\s+/, "");
 }
 
-/**
- * Ids of the processes of a group that are still running. Where the system does not list them, the answer is the
- * group itself as long as a signal would reach it.
- */
+/** Ids of the processes of a group that are still running. */
 export async function groupMembers(group: number): Promise<readonly number[]> {
-  if (process.platform !== "linux") return canSignal(-group) ? [group] : [];
-  const members: number[] = [];
-  for (const name of await readdir("/proc")) {
-    const pid = Number(name);
-    if (!Number.isInteger(pid)) continue;
-    const stat = await readStat(pid);
-    if (stat?.group === group && stat.state !== "Z" && stat.state !== "X") members.push(pid);
-  }
-  return members;
+  return process.platform === "linux" ? linuxMembers(group) : portableMembers(group);
 }
 
-function canSignal(target: number): boolean {
-  try {
-    process.kill(target, 0);
-    return true;
-  } catch {
-    return false;
-  }
+async function linuxMembers(group: number): Promise<readonly number[]> {
+  return linuxProcesses(async (pid) => {
+    const stat = await readStat(pid);
+    return stat?.group === group && stat.state !== "Z" && stat.state !== "X";
+  });
+}
+
+async function portableMembers(group: number): Promise<readonly number[]> {
+  const listing = run("ps", ["-A", "-o", "pid=,pgid=,stat="]);
+  const { stdout } = await listing;
+  return stdout.split("\n").flatMap((line) => {
+    const [pid, of, state = ""] = line.trim().split(/\s+/);
+    // The lister itself is in the group of whoever asks about its own.
+    const other = Number(pid) !== listing.child.pid;
+    return other && Number(of) === group && !state.startsWith("Z") ? [Number(pid)] : [];
+  });
+}
+
+/** Ids of all processes of a Linux system of which something is true. */
+export async function linuxProcesses(is: (pid: number) => Promise<boolean>): Promise<readonly number[]> {
+  const ids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name)).map(Number);
+  const found = await Promise.all(ids.map(async (pid) => ((await is(pid)) ? [pid] : [])));
+  return found.flat();
 }

@@ -1,3 +1,4 @@
+import { readdir, rm, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { InstanceRef } from "./driver.js";
 
@@ -19,6 +20,10 @@ export class SandboxDirs {
     return join(this.root, "image");
   }
 
+  get rootfs(): string {
+    return join(this.image, "rootfs");
+  }
+
   /** What is being prepared, one directory for each run, so that two of them never write to one place. */
   get staging(): string {
     return join(this.root, "staging");
@@ -36,4 +41,24 @@ export class SandboxDirs {
   get log(): string {
     return join(this.root, "supervisor.log");
   }
+}
+
+/** Which of two starts of one sandbox came later. Runs are counted from the start of their attempt. */
+export type Start = Pick<InstanceRef, "attemptNumber" | "run">;
+
+export function isNewer(start: Start, than: Start): boolean {
+  if (start.attemptNumber !== than.attemptNumber) return start.attemptNumber > than.attemptNumber;
+  return start.run > than.run;
+}
+
+/** Removes what this start and those before it staged. A newer one may be at work there, and keeps its own. */
+export async function removeStaging(dirs: SandboxDirs, upTo: Start): Promise<void> {
+  const names = await readdir(dirs.staging).catch(() => []);
+  for (const name of names) {
+    const [attemptNumber = 0, run = 0] = name.split(".").map(Number);
+    if (isNewer({ attemptNumber, run }, upTo)) continue;
+    await rm(join(dirs.staging, name), { recursive: true, force: true });
+  }
+  // Not empty while a newer start works there; that one removes it.
+  await rmdir(dirs.staging).catch(() => undefined);
 }

@@ -1,10 +1,50 @@
 import { z } from "zod";
+import { InvalidInputError } from "../input-error.js";
 import type { JsonObject } from "../record/json.js";
+
+const MAX_DEPTH = 64;
+/** A system takes a command and its environment up to a limit of its own; this is below all of them. */
+const MAX_COMMAND_BYTES = 100_000;
 
 const policy: z.ZodType<JsonObject> = z.record(z.string(), z.json());
 const budget = z.int().positive().max(Number.MAX_SAFE_INTEGER);
 
-export const createBody = z.strictObject({
+/** Looked at before anything walks down into the value, level by level and not by recursion. */
+function refuseDepth(field: string, value: unknown): void {
+  let level = [value];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > MAX_DEPTH)
+      throw new InvalidInputError(field, `nested at most ${MAX_DEPTH} deep`, "what is deeper");
+    level = level.flatMap((item) =>
+      typeof item === "object" && item !== null ? (Object.values(item) as unknown[]) : [],
+    );
+  }
+}
+
+/** A body whose fields are not nested too deep for what reads, compares and writes them later. */
+function shallow<Schema extends z.ZodType>(schema: Schema) {
+  const checked = z.unknown().transform((body) => {
+    if (typeof body !== "object" || body === null || Array.isArray(body)) refuseDepth("body", body);
+    else for (const [field, value] of Object.entries(body)) refuseDepth(field, value);
+    return body;
+  });
+  return checked.pipe(schema);
+}
+
+const word = z.string().refine((text) => !text.includes("\0"), "without a NUL");
+const command = z
+  .array(word)
+  .min(1)
+  .max(1000)
+  .superRefine((words, context) => {
+    const refuse = (path: number[], message: string): void =>
+      context.addIssue({ code: "custom", path, message });
+    if (words[0] === "") refuse([0], "the name of a program");
+    const bytes = words.reduce((sum, each) => sum + Buffer.byteLength(each) + 1, 0);
+    if (bytes > MAX_COMMAND_BYTES) refuse([], `at most ${MAX_COMMAND_BYTES} bytes`);
+  });
+
+const createFields = z.strictObject({
   name: z.string().regex(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/, "1 to 63 lower-case letters, digits or -"),
   driver: z.string().default("process"),
   image: z.strictObject({
@@ -12,7 +52,7 @@ export const createBody = z.strictObject({
     path: z.string().min(1).max(4096),
     include: z.array(z.string().min(1)).min(1).max(100).optional(),
   }),
-  command: z.array(z.string()).min(1).max(1000),
+  command,
   policy: policy.default({ version: 1 }),
   driverOptions: policy.default({}),
   budgets: z
@@ -24,14 +64,18 @@ export const createBody = z.strictObject({
     .default({}),
 });
 
-export const updateBody = z.strictObject({
-  policy,
-  ifGeneration: z.int().positive().optional(),
-});
+export const createBody = shallow(createFields);
+
+export const updateBody = shallow(
+  z.strictObject({
+    policy,
+    ifGeneration: z.int().positive().optional(),
+  }),
+);
 
 const generation = z.int().positive();
 
-export const reportBody = z.discriminatedUnion("kind", [
+const report = z.discriminatedUnion("kind", [
   z.strictObject({
     kind: z.literal("rejected"),
     generation,
@@ -46,6 +90,8 @@ export const reportBody = z.discriminatedUnion("kind", [
     signal: z.string().max(20).nullable(),
   }),
 ]);
+
+export const reportBody = shallow(report);
 
 export const listQuery = z.strictObject({
   after: z.string().optional(),

@@ -1,6 +1,9 @@
 import { z } from "zod";
 import { checkInput } from "../check-input.js";
 
+/** Together with a command of the size that a request may have, this is below what a system takes. */
+const MAX_ENV_BYTES = 100_000;
+
 /**
  * The policy that this supervisor understands. The gateway stores any JSON object: what is valid is known here, where
  * it is put into force, and a newer supervisor may understand more.
@@ -13,7 +16,21 @@ const schema = z.strictObject({
     })
     .optional(),
   /** Variables the main process gets. */
-  env: z.record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/), z.string().max(4096)).optional(),
+  env: z
+    .record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/), z.string().max(4096))
+    .superRefine((env, context) => {
+      const refuse = (path: string[], message: string): void =>
+        context.addIssue({ code: "custom", path, message });
+      let bytes = 0;
+      for (const [name, value] of Object.entries(env)) {
+        bytes += name.length + Buffer.byteLength(value) + 2;
+        if (value.includes("\0")) refuse([name], "without a NUL");
+        // Processes of a sandbox are recognised by these.
+        if (name.startsWith("SLIPWAY_")) refuse([name], "absent (reserved for the supervisor)");
+      }
+      if (bytes > MAX_ENV_BYTES) refuse([], `at most ${MAX_ENV_BYTES} bytes`);
+    })
+    .optional(),
 });
 
 export type Policy = z.infer<typeof schema>;

@@ -1,12 +1,18 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { constants } from "node:os";
+import { setTimeout as delay } from "node:timers/promises";
+import { groupMembers } from "../driver/process-identity.js";
 import type { Policy } from "../policy/policy.js";
 
 export interface MainExit {
   readonly exitCode: number | null;
   readonly signal: string | null;
 }
+
+/** How long what the main process started may take to end after it. */
+const LEFTOVER_GRACE_MS = 500;
+const POLL_MS = 50;
 
 /** What a shell reports for a command that cannot be run. */
 const CANNOT_RUN = 127;
@@ -23,42 +29,82 @@ const OWN = new Set([
 /** The main process of the sandbox. It is started once in the life of a supervisor. */
 export class MainProcess {
   readonly exit: Promise<MainExit>;
-  readonly #child: ChildProcess;
+  readonly #child: ChildProcess | null;
 
-  private constructor(child: ChildProcess) {
-    this.#child = child;
-    this.exit = exitOf(child);
+  private constructor(child: ChildProcess | Error) {
+    this.#child = child instanceof Error ? null : child;
+    this.exit = child instanceof Error ? Promise.resolve(cannotRun(child)) : exitOf(child);
   }
 
   static start(command: readonly string[], policy: Policy): MainProcess {
     const [program = "", ...args] = command;
     const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !OWN.has(name)));
-    const child = spawn(program, args, {
-      stdio: ["ignore", "inherit", "inherit"],
-      env: { ...env, ...policy.env },
-    });
-    return new MainProcess(child);
+    try {
+      const child = spawn(program, args, {
+        stdio: ["ignore", "inherit", "inherit"],
+        env: { ...env, ...policy.env },
+      });
+      return new MainProcess(child);
+    } catch (error) {
+      // A part of the faults is thrown at once: an argument list that is too long, an empty program.
+      return new MainProcess(error as Error);
+    }
   }
 
   /** Resolves once it runs; an exit tells that it could not. */
   async started(): Promise<boolean> {
-    if (this.#child.pid === undefined) return false;
+    if (this.#child?.pid === undefined) return false;
     if (this.#child.exitCode === null) await once(this.#child, "spawn").catch(() => undefined);
     return true;
   }
 
   end(signal: NodeJS.Signals): void {
-    this.#child.kill(signal);
+    this.#child?.kill(signal);
   }
 }
 
 async function exitOf(child: ChildProcess): Promise<MainExit> {
   try {
     const [exitCode, signal] = (await once(child, "exit")) as [number | null, NodeJS.Signals | null];
+    await endLeftovers();
     return { exitCode, signal };
   } catch (error) {
-    console.error(`The main process cannot be started: ${(error as Error).message}`);
-    return { exitCode: CANNOT_RUN, signal: null };
+    return cannotRun(error as Error);
+  }
+}
+
+function cannotRun(error: Error): MainExit {
+  console.error(`The main process cannot be started: ${error.message}`);
+  return { exitCode: CANNOT_RUN, signal: null };
+}
+
+/**
+ * Ends what the main process left running, which nobody would end once this supervisor is gone. It is found in the
+ * group that this process leads; what left the group is found by the driver, where the system lets it.
+ */
+async function endLeftovers(): Promise<void> {
+  const killAt = Date.now() + LEFTOVER_GRACE_MS;
+  const asked = new Set<number>();
+  for (;;) {
+    const members = await groupMembers(process.pid).catch((): number[] => []);
+    const others = members.filter((pid) => pid !== process.pid);
+    // Started by hand, and not as the leader of a group: then nothing in it is ours to end.
+    if (others.length === 0 || !members.includes(process.pid)) return;
+    const late = Date.now() >= killAt;
+    for (const pid of others) {
+      if (late || !asked.has(pid)) send(pid, late ? "SIGKILL" : "SIGTERM");
+      asked.add(pid);
+    }
+    await delay(POLL_MS);
+  }
+}
+
+function send(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+    process.kill(pid, "SIGCONT");
+  } catch {
+    // It has ended already.
   }
 }
 

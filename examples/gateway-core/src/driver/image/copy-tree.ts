@@ -11,6 +11,8 @@ interface TreeEntry {
   readonly kind: "directory" | "file" | "link";
   readonly mode: number;
   readonly size: number;
+  readonly mtimeMs: number;
+  readonly ctimeMs: number;
 }
 
 /** What there is to copy, known before the first byte moves. */
@@ -55,10 +57,11 @@ async function walk(
 
 async function entryAt(root: string, path: string): Promise<TreeEntry> {
   const found = await lstat(join(root, path));
-  const mode = found.mode & 0o777;
-  if (found.isDirectory()) return { path, kind: "directory", mode, size: 0 };
-  if (found.isFile()) return { path, kind: "file", mode, size: found.size };
-  if (found.isSymbolicLink()) return { path, kind: "link", mode, size: 0 };
+  const { mtimeMs, ctimeMs } = found;
+  const entry = { path, mode: found.mode & 0o777, size: 0, mtimeMs, ctimeMs };
+  if (found.isDirectory()) return { ...entry, kind: "directory" };
+  if (found.isFile()) return { ...entry, kind: "file", size: found.size };
+  if (found.isSymbolicLink()) return { ...entry, kind: "link" };
   throw new EscapingEntryError(path, "it is neither a file, a directory nor a link");
 }
 

@@ -34,6 +34,10 @@ export class ImageRoot {
     const from = entrySegments(target);
     await this.#enter(name, from.slice(0, -1));
     const source = join(this.path, ...from);
+    // To make place for the link would be to remove what it leads to.
+    if (source === join(this.path, ...entrySegments(name))) {
+      throw new EscapingEntryError(name, "it is a hard link to itself");
+    }
     const found = await lstat(source).catch(() => null);
     if (found?.isFile() !== true) {
       throw new EscapingEntryError(

@@ -1,5 +1,5 @@
 import { createReadStream } from "node:fs";
-import { open } from "node:fs/promises";
+import { open, stat } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
@@ -14,6 +14,14 @@ type Entry = Extract extends AsyncIterable<infer Item> ? Item : never;
 
 const CHUNK = 256 * 1024;
 
+export class EmptyArchiveError extends Error {
+  override readonly name = "EmptyArchiveError";
+
+  constructor() {
+    super("it is empty");
+  }
+}
+
 /**
  * Unpacks a .tar or .tar.gz. The meter counts bytes of the archive, whose size is known, and not of the contents,
  * whose size nobody knows beforehand.
@@ -26,6 +34,8 @@ export async function unpackTar(
 ): Promise<void> {
   const { signal } = limits;
   const extract = extractTar();
+  // The reader takes no bytes at all for an archive without entries, but every archive has its end marker.
+  if ((await stat(archive)).size === 0) throw new EmptyArchiveError();
   const gunzip = (await isGzip(archive)) ? [createGunzip()] : [];
   const feed = pipeline([Readable.from(readMetered(archive, meter)), ...gunzip, extract], { signal });
   // The reader below sees only that its source is gone; why is known here, and only while it comes first.
