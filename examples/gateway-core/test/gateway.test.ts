@@ -211,12 +211,12 @@ describe("a driver that fails", () => {
   });
 
   it("ends the attempt at once when it cannot help, and says why", async () => {
-    bench.driver.launches[0]!.fail(new PermanentDriverError("ImageNotFound", "there is no such image"));
+    bench.driver.launches[0]!.fail(new PermanentDriverError("LocalImageNotFound", "there is no such image"));
     await bench.settle();
     const record = await read();
     expect(record).toMatchObject({
       phase: "Error",
-      reason: "ImageNotFound",
+      reason: "LocalImageNotFound",
       message: "there is no such image",
     });
     expect(record.deadline).toMatchObject({ status: "cancelled", cleanup: { status: "done" } });
@@ -233,7 +233,7 @@ describe("a driver that fails", () => {
     await report(accepted);
     bench.driver.running.get(id)!.gone();
     await bench.pass(5000);
-    expect(await read()).toMatchObject({ run: 2, phase: "Error", reason: "SupervisorLost" });
+    expect(await read()).toMatchObject({ run: 2, phase: "Error", reason: "LocalSupervisorLost" });
   });
 });
 

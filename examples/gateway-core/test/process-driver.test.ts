@@ -249,7 +249,7 @@ describe("an image that cannot be used", () => {
     const { image, ...rest } = request();
     const missing = { ...rest, image: { ...image, include: ["nope"] } };
     const failure = await launch(missing).handle.catch((error: unknown) => error);
-    expect(failure).toMatchObject({ name: "PermanentDriverError", reason: "ImageNotFound" });
+    expect(failure).toMatchObject({ name: "PermanentDriverError", reason: "LocalImageNotFound" });
     expect((failure as Error).message).toMatch(/has no nope/);
     expect(await staged()).toEqual([]);
   });

@@ -198,7 +198,7 @@ describe("a sandbox", () => {
     await until(client, box.id, ({ phase }) => phase === "Ready");
     const { pid } = JSON.parse(await readFile(join(home, "supervisor.json"), "utf8")) as { pid: number };
     process.kill(pid, "SIGKILL");
-    await until(client, box.id, ({ reason }) => reason === "SupervisorLost");
+    await until(client, box.id, ({ reason }) => reason === "LocalSupervisorLost");
     expect(await readStartMarker(main)).toBeNull();
     await removeAll(client);
   });

@@ -125,7 +125,7 @@ export function recordSupervisorGone(found: SandboxRecord, run: number, now: num
     return { record: tryAgain(record, "the supervisor ended before admission", now), result: true };
   }
   // The main process may have done work by now: it is not started a second time behind the user's back.
-  const lost = { reason: "SupervisorLost", message: "the supervisor ended without reporting an exit" };
+  const lost = { reason: "LocalSupervisorLost", message: "the supervisor ended without reporting an exit" };
   return { record: fail(record, lost, now), result: true };
 }
 

@@ -84,7 +84,7 @@ type Source =
 async function sourceOf(image: ImageSpec, signal: AbortSignal): Promise<Source> {
   const source = await stat(image.path).catch((error: unknown) => {
     throw new PermanentDriverError(
-      "ImageNotFound",
+      "LocalImageNotFound",
       `The image ${image.path} cannot be read: ${textOf(error)}`,
     );
   });
@@ -100,7 +100,7 @@ async function sourceOf(image: ImageSpec, signal: AbortSignal): Promise<Source> 
     return { kind: "archive", size, identity: digestOf({ ...named, size, mtimeMs, ctimeMs }) };
   }
   throw new PermanentDriverError(
-    "ImagePreparationFailed",
+    "LocalImageUnusable",
     `The image ${image.path} is neither a directory nor an archive`,
   );
 }
@@ -113,7 +113,10 @@ type FillContext = Omit<PrepareOptions, "report"> & {
 async function checkParts({ name, path, include }: ImageSpec): Promise<void> {
   for (const part of include ?? []) {
     await lstat(join(path, part)).catch((error: unknown) => {
-      throw new PermanentDriverError("ImageNotFound", `The image ${name} has no ${part}: ${textOf(error)}`);
+      throw new PermanentDriverError(
+        "LocalImageNotFound",
+        `The image ${name} has no ${part}: ${textOf(error)}`,
+      );
     });
   }
 }
@@ -134,7 +137,7 @@ async function fill(
   const { plan } = source;
   if (plan.totalBytes > context.maxBytes) {
     throw new PermanentDriverError(
-      "ImageTooLarge",
+      "LocalImageTooLarge",
       `The image ${image.name} has ${plan.totalBytes} bytes, and the driver takes ${context.maxBytes}`,
     );
   }
@@ -167,7 +170,7 @@ async function identityOf(image: string): Promise<string | null> {
 /** What no second attempt can mend is told apart from what one might: a full disk, a file that vanished. */
 function asDriverError(error: unknown, image: ImageSpec): unknown {
   if (error instanceof EscapingEntryError) {
-    return new PermanentDriverError("ImagePreparationFailed", `${image.name}: ${error.message}`, {
+    return new PermanentDriverError("LocalImageUnusable", `${image.name}: ${error.message}`, {
       cause: error,
     });
   }
@@ -178,7 +181,7 @@ function asDriverError(error: unknown, image: ImageSpec): unknown {
     /invalid (tar )?header|header exceeds max size|unexpected end of data/i.test(textOf(error));
   if (!malformed) return error;
   const message = `${image.name} (${dirname(image.path)}) is not a readable archive: ${textOf(error)}`;
-  return new PermanentDriverError("ImagePreparationFailed", message, { cause: error });
+  return new PermanentDriverError("LocalImageUnusable", message, { cause: error });
 }
 
 function textOf(error: unknown): string {

@@ -61,7 +61,7 @@ export async function startSupervisor(
     return identity;
   } catch (error) {
     throw isRefusedForGood(error)
-      ? new PermanentDriverError("CommandTooLong", textOf(error), { cause: error })
+      ? new PermanentDriverError("LocalCommandTooLong", textOf(error), { cause: error })
       : error;
   } finally {
     await log.close();

@@ -122,14 +122,22 @@ async function settleOrAbandon(
   deps: LaunchDeps,
 ): Promise<Json> {
   let abandoned = false;
-  void work.then(
-    () => {
-      // It started something after all, though nobody was waiting any more.
-      if (abandoned) return driver.cleanUp(request.sandbox, { signal: new AbortController().signal });
-      return undefined;
-    },
-    () => undefined,
-  );
+  void work
+    .then(
+      async () => {
+        if (!abandoned) return;
+        // It started something after all, though nobody was waiting any more. A newer start has seen to that itself,
+        // and a cleanup of the whole sandbox would end that one.
+        const found = await deps.records.read(request.sandbox.id);
+        const { attemptNumber, run } = request.instance;
+        if (found?.record.attemptNumber !== attemptNumber || found.record.run !== run) return;
+        await driver.cleanUp(request.sandbox, { signal: new AbortController().signal });
+      },
+      () => undefined,
+    )
+    .catch((error: unknown) =>
+      deps.log("abandoned-launch", { sandbox: request.sandbox.id, error: messageOf(error) }),
+    );
   const aborted = new Promise<never>((_, reject) => {
     signal.addEventListener(
       "abort",
@@ -165,7 +173,7 @@ async function keepLease(
 
 async function writeFailure(id: string, run: number, error: unknown, deps: LaunchDeps): Promise<void> {
   const permanent = error instanceof PermanentDriverError;
-  const reason = permanent ? error.reason : "DriverError";
+  const reason = permanent ? error.reason : "LocalDriverFailed";
   const message = messageOf(error);
   deps.log("launch-failed", { sandbox: id, run, permanent, error: message });
   const failure = { run, permanent, reason, message };
