@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { SupervisorReport } from "../src/decide/supervisor-report.js";
 import { PermanentDriverError } from "../src/driver/driver.js";
 import type { Gateway } from "../src/gateway/gateway.js";
+import { recordSupervisorGone } from "../src/decide/driver-report.js";
 import { InvalidInputError } from "../src/input-error.js";
 import { Bench, BUDGETS } from "./bench.js";
 
@@ -191,7 +192,7 @@ describe("expiry", () => {
       id: first.id,
       name: first.name,
       configuration: first.configuration,
-      run: 1,
+      run: first.run + 1,
     });
     expect(second.deadline?.attempt).not.toBe(first.deadline?.attempt);
     expect(await report(accepted, { token: first.deadline!.attempt })).toMatchObject({
@@ -258,6 +259,19 @@ describe("operations", () => {
     bench.driver.remove = () => Promise.resolve();
     await bench.pass(31_000);
     expect(await gateway.records.read(id)).toBeNull();
+  });
+
+  it("are not disturbed by late news of an earlier attempt's run", async () => {
+    await becomeReady();
+    const { run } = await read();
+    await gateway.stopSandbox(id);
+    await bench.settle();
+    await gateway.startSandbox(id);
+    await bench.settle();
+    const before = await read();
+    const late = await gateway.records.change(id, (found, now) => recordSupervisorGone(found, run, now));
+    expect(late.result).toBe(false);
+    expect(await read()).toEqual(before);
   });
 
   it("keep a result that a late report would change", async () => {

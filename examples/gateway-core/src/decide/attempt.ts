@@ -59,7 +59,10 @@ export function newRecord(sandbox: NewSandbox, start: AttemptStart, now: number)
   return beginAttempt(blank, start, now).record;
 }
 
-/** A new attempt of the same sandbox: new token, new deadline, same identity and workspace. */
+/**
+ * A new attempt of the same sandbox: new token, new deadline, same identity and workspace. Runs are counted on through
+ * all attempts, so that late news of an earlier one's run is never taken for this one's.
+ */
 export function beginAttempt(
   record: SandboxRecord,
   start: AttemptStart,
@@ -83,7 +86,6 @@ export function beginAttempt(
     deadline: started.state,
     admission: "pending",
     appliedGeneration: 0,
-    run: 0,
     launchFailures: 0,
     launchNotBefore: now,
     lease: null,
