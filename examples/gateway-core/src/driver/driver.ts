@@ -38,6 +38,8 @@ export interface DriverProgress {
   /** What the step is about: the image's name, not some other image's. */
   readonly subject: string;
   readonly unit: "bytes" | "none";
+  /** A layer or chunk of the step; parts add up. */
+  readonly part?: string | undefined;
   readonly position?: number | undefined;
   /** Absent when it is not known: a percentage is never made up. */
   readonly total?: number | undefined;

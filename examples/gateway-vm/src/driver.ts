@@ -1,0 +1,1 @@
+export type { DriverPort } from "@slipway-examples/gateway-core";
