@@ -1,7 +1,7 @@
 import { checkInstant } from "../deadline/instant.js";
 import { isCount } from "./count.js";
 import { MAX_FOREIGN_UNITS, MAX_PARTS } from "./limits.js";
-import { countForeignUnits, findMark, percentOf, positionOf, withMark } from "./marks.js";
+import { countForeignUnits, findMark, positionOf, withMark } from "./marks.js";
 import { nextPace } from "./pace.js";
 import type { PartMark, TrackedStep, TrackerState } from "./state.js";
 import { checkStepEvent, type StepEvent, type StepReport } from "./step-event.js";
@@ -78,7 +78,7 @@ function changeOf(step: TrackedStep, event: StepEvent, run: number, at: number):
 
 /** The step as a run finds it: one that began after the marks were made begins with none. */
 function inRun(step: TrackedStep, run: number): TrackedStep {
-  return run > step.run ? { ...step, run, marks: NO_MARKS, percentMark: null, pace: null } : step;
+  return run > step.run ? { ...step, run, marks: NO_MARKS, pace: null } : step;
 }
 
 function reported(step: TrackedStep, event: StepReport, run: number, at: number): Change | StepRefusal {
@@ -112,7 +112,8 @@ function reported(step: TrackedStep, event: StepReport, run: number, at: number)
   if (unit !== null) {
     const finishedAt = fresh ? null : base.finishedAt;
     const next = { ...base, startedAt: base.startedAt ?? at, heardAt: at, finishedAt, marks };
-    return { next, sign: { step: step.step, part: unit, position: sum, run } };
+    const moves = sum > positionOf(base.marks, unit) || !base.marks.some((other) => other.unit === unit);
+    return { next, sign: moves ? { step: step.step, part: unit, position: sum, run } : null };
   }
 
   const before = positionOf(base.marks, null);
@@ -135,10 +136,6 @@ function reported(step: TrackedStep, event: StepReport, run: number, at: number)
     completedAt: base.completedAt,
     run: base.run,
     marks,
-    percentMark:
-      finishedAt === null
-        ? raised(base.percentMark, percentOf({ total: stepTotal, marks }))
-        : base.percentMark,
     pace: nextPace(base.pace, sum, found, at),
   };
   const sign = began || reopens ? { step: step.step, part: null, position: sum, run } : null;
@@ -164,11 +161,6 @@ function saysTotal(
 ): boolean {
   const current = part === null ? step.total : (known?.total ?? null);
   return current === null || (total !== current && position >= (known?.position ?? 0));
-}
-
-/** A percentage that fell, because a total grew, was never true: none is shown until it is reached again. */
-function raised(mark: number | null, percent: number | null): number | null {
-  return percent === null || (mark !== null && percent <= mark) ? mark : percent;
 }
 
 function started(step: TrackedStep, run: number, at: number): Change | StepRefusal {

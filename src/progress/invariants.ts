@@ -31,7 +31,7 @@ function stepFault(step: TrackedStep, state: TrackerState): Fault | undefined {
 
 /** Of a step that has not begun nothing is known but what it is. */
 function waitingFault(step: TrackedStep): Fault | undefined {
-  for (const field of ["heardAt", "finishedAt", "completedAt", "percentMark", "pace"] as const) {
+  for (const field of ["heardAt", "finishedAt", "completedAt", "pace"] as const) {
     if (step[field] !== null) return { field, expected: "null until startedAt is set", value: step[field] };
   }
   if (step.marks.length > 0)

@@ -46,7 +46,6 @@ function untouched({ step, label, activeLabel, subject, unit, total }: StepDefin
     completedAt: null,
     run: 0,
     marks: [],
-    percentMark: null,
     pace: null,
   };
 }

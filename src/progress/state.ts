@@ -44,8 +44,6 @@ export interface TrackedStep {
   readonly run: number;
   /** High-water marks of this run, in the order in which their (part, unit) appeared. */
   readonly marks: readonly PartMark[];
-  /** The highest percentage of this run, which no later one is shown below. `null` before the first. */
-  readonly percentMark: number | null;
   /** What the rate is computed from, `null` until something was counted. */
   readonly pace: Pace | null;
 }

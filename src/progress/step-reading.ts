@@ -21,8 +21,9 @@ export interface StepReading {
   /** `null` while unknown. An estimate may be below the position. */
   readonly total: number | null;
   /**
-   * Whole per cent, only where a total is known: below 100 until the step itself is finished, 100 from then on. It
-   * does not fall: where a total grew, it is `null` until the share is what it was.
+   * Whole per cent, only where a total is known: below 100 until the step itself is finished, 100 from then on. Where
+   * the total is that of the parts, a live tracker reads `null` after a part appeared that makes the share smaller than
+   * one that was read before, until that is reached again.
    */
   readonly percent: number | null;
   /** Units per second of late, `null` while there is none to tell and once the step is finished. */
@@ -77,7 +78,7 @@ export function readStep(step: TrackedStep, at: number): StepReading {
     finished,
     position,
     total,
-    percent: finished ? (total === null ? null : 100) : shownPercent(step),
+    percent: finished ? (total === null ? null : 100) : startedAt === null ? null : percentOf(step),
     perSecond: running ? rateAt(step.pace, position ?? 0, at) : null,
     elapsedMs: startedAt === null ? 0 : (finishedAt ?? at) - startedAt,
     quietMs: running ? at - (heardAt ?? startedAt) : 0,
@@ -99,10 +100,4 @@ export function liveliest(readings: readonly StepReading[]): StepReading | undef
     if (latest === undefined || reading.quietMs <= latest.quietMs) latest = reading;
   }
   return latest;
-}
-
-function shownPercent(step: TrackedStep): number | null {
-  if (step.startedAt === null) return null;
-  const percent = percentOf(step);
-  return percent === null || percent < (step.percentMark ?? 0) ? null : percent;
 }

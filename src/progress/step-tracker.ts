@@ -4,12 +4,13 @@ import { Notifier, type Listener } from "../events/index.js";
 import { applyStepEvent } from "./apply.js";
 import { DeadlineFeeds } from "./deadline-feeds.js";
 import { rebaseTracker } from "./rebase.js";
+import { ShownPercent } from "./shown-percent.js";
 import { startTracking } from "./start-tracking.js";
-import type { TrackerState } from "./state.js";
+import type { TrackedStep, TrackerState } from "./state.js";
 import type { StepDefinition } from "./step-definition.js";
 import type { ReportOptions, RunOptions, StepEvent } from "./step-event.js";
 import type { StepApplied, StepOutcome } from "./step-outcome.js";
-import { readStep, readSteps, type StepReading } from "./step-reading.js";
+import { readStep, type StepReading } from "./step-reading.js";
 import type {
   FeedOptions,
   ProgressSink,
@@ -64,6 +65,7 @@ export class StepTracker implements Disposable {
   readonly #everyMs: number;
   readonly #notifier: Notifier<StepTrackerEvents>;
   readonly #feeds: DeadlineFeeds;
+  readonly #shown = new ShownPercent();
   #state: TrackerState;
   #alarm: Alarm | undefined;
   #toldVersion: number;
@@ -174,12 +176,13 @@ export class StepTracker implements Disposable {
   /** Where a step stands now, `undefined` when there is none of that name. */
   read(step: string): StepReading | undefined {
     const found = this.#state.steps.find((tracked) => tracked.step === step);
-    return found && readStep(found, Math.max(this.#clock.now(), this.#state.observedAt));
+    return found && this.#read(found, this.#now());
   }
 
   /** Where every step stands now, in the order of the work. */
   readings(): readonly StepReading[] {
-    return readSteps(this.#state, this.#clock.now());
+    const now = this.#now();
+    return this.#state.steps.map((step) => this.#read(step, now));
   }
 
   /**
@@ -231,6 +234,14 @@ export class StepTracker implements Disposable {
     this.#alarm = undefined;
     this.#feeds.clear();
     this.#notifier.close();
+  }
+
+  #now(): number {
+    return Math.max(this.#clock.now(), this.#state.observedAt);
+  }
+
+  #read(step: TrackedStep, now: number): StepReading {
+    return this.#shown.show(step, readStep(step, now));
   }
 
   /** Tells of one event after the other, also when a listener causes the next. */

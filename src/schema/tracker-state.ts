@@ -33,7 +33,6 @@ const step = z.strictObject({
   completedAt: instant.nullable(),
   run,
   marks: z.array(mark).max(MAX_PARTS),
-  percentMark: z.int().min(0).max(99).nullable(),
   pace: z.strictObject({ at: instant, position: count, perSecond: count.nullable() }).nullable(),
 });
 
