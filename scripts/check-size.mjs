@@ -1,5 +1,6 @@
 /**
- * Measures what `slipway/conditions` costs a browser: bundled, minified and compressed with brotli.
+ * Measures what `slipway/conditions` and `slipway/progress` cost a browser: bundled, minified and compressed with
+ * brotli.
  *
  *   node scripts/check-size.mjs
  */
@@ -22,14 +23,28 @@ const catalog = [
   "describeReason",
 ];
 
-/** The limits in bytes. `keep` says which exports of the entry a client imports. */
+/** The limits in bytes. `keep` says which exports of the entry somebody imports. */
 const budgets = [
   {
+    entry: "conditions",
     name: "without the built-in catalog",
     limit: 3000,
     keep: (name) => !authoring.includes(name) && !catalog.includes(name),
   },
-  { name: "with the built-in catalog", limit: 9000, keep: (name) => !authoring.includes(name) },
+  {
+    entry: "conditions",
+    name: "with the built-in catalog",
+    limit: 9000,
+    keep: (name) => !authoring.includes(name),
+  },
+  {
+    entry: "progress",
+    name: "without OpenShell's vocabulary",
+    limit: 8000,
+    keep: (name) => !/openshell/i.test(name),
+  },
+  { entry: "progress", name: "whole", limit: 9000, keep: () => true },
+  { entry: "progress", name: "formatStep alone", limit: 1000, keep: (name) => name === "formatStep" },
 ];
 
 async function exportsOf(entry) {
@@ -58,20 +73,18 @@ async function sizeOf(entry, names) {
 }
 
 export async function measure() {
-  const entry = join(root, "src/conditions/index.ts");
-  const names = await exportsOf(entry);
-  const sizes = budgets.map(async ({ name, limit, keep }) => ({
-    name,
-    limit,
-    bytes: await sizeOf(entry, names.filter(keep)),
-  }));
+  const sizes = budgets.map(async ({ entry, name, limit, keep }) => {
+    const file = join(root, `src/${entry}/index.ts`);
+    const names = await exportsOf(file);
+    return { entry, name, limit, bytes: await sizeOf(file, names.filter(keep)) };
+  });
   return Promise.all(sizes);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  for (const { name, limit, bytes } of await measure()) {
+  for (const { entry, name, limit, bytes } of await measure()) {
     const verdict = bytes <= limit ? "ok" : "TOO LARGE";
-    console.log(`slipway/conditions ${name}: ${bytes} of ${limit} bytes (minified, brotli): ${verdict}`);
+    console.log(`slipway/${entry} ${name}: ${bytes} of ${limit} bytes (minified, brotli): ${verdict}`);
     if (bytes > limit) process.exitCode = 1;
   }
 }

@@ -1,1 +1,1 @@
-export { Notifier, type Listener } from "./notifier.js";
+export { Notifier, reportTo, type Listener } from "./notifier.js";

@@ -74,13 +74,16 @@ export class Notifier<Events extends { readonly [Name in keyof Events]: unknown 
     return (this.#emitter?.listeners(event) ?? []) as Wrapped<Events[K]>[];
   }
 
-  readonly #report = (error: unknown): void => {
-    try {
-      this.#onError?.(error);
-    } catch {
-      // An error handler that throws has nobody left to tell.
-    }
-  };
+  readonly #report = (error: unknown): void => reportTo(this.#onError, error);
+}
+
+/** Hands an error to whoever wants it. */
+export function reportTo(onError: ((error: unknown) => void) | undefined, error: unknown): void {
+  try {
+    onError?.(error);
+  } catch {
+    // An error handler that throws has nobody left to tell.
+  }
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {

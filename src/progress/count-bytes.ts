@@ -1,4 +1,5 @@
 import { invalid, SlipwayError, show } from "../errors.js";
+import { reportTo } from "../events/index.js";
 
 /** A stream of Node's kind, by shape: what counting needs of it. */
 export interface NodeReadable {
@@ -87,18 +88,11 @@ class Counter {
 
   add(chunk: unknown): void {
     this.bytes += sizeOf(chunk);
+    const { onBytes, onError } = this.#options;
     try {
-      this.#options.onBytes?.(this.bytes);
+      onBytes?.(this.bytes);
     } catch (error) {
-      this.#report(error);
-    }
-  }
-
-  #report(error: unknown): void {
-    try {
-      this.#options.onError?.(error);
-    } catch {
-      // An error handler that throws has nobody left to tell.
+      reportTo(onError, error);
     }
   }
 }
@@ -168,7 +162,7 @@ function throughNode<Stream extends NodeReadable>(stream: Stream, counter: Count
 }
 
 function sizeOf(chunk: unknown): number {
-  if (typeof chunk === "string") return utf8Length(chunk);
+  if (typeof chunk === "string") return new TextEncoder().encode(chunk).byteLength;
   const size: unknown =
     typeof chunk === "object" && chunk !== null ? (chunk as ArrayBufferView).byteLength : undefined;
   if (typeof size === "number") return size;
@@ -180,23 +174,4 @@ function sizeOf(chunk: unknown): number {
       value: chunk,
     },
   );
-}
-
-/** Without encoding it: that would be the copy that is not made. */
-function utf8Length(text: string): number {
-  let length = 0;
-  for (let index = 0; index < text.length; index += 1) {
-    const code = text.charCodeAt(index);
-    if (code < 0x80) length += 1;
-    else if (code < 0x800) length += 2;
-    else if (code >= 0xd800 && code < 0xdc00 && isLowSurrogate(text.charCodeAt(index + 1))) {
-      length += 4;
-      index += 1;
-    } else length += 3;
-  }
-  return length;
-}
-
-function isLowSurrogate(code: number): boolean {
-  return code >= 0xdc00 && code < 0xe000;
 }

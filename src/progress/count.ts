@@ -1,3 +1,6 @@
+/** The unit of what counts bytes. Any other one is printed as it is called. */
+export const BYTES = "bytes";
+
 /** A finite number, 0 or more: what positions and totals have to be. */
 export function isCount(value: unknown): value is number {
   return typeof value === "number" && value >= 0 && value <= Number.MAX_VALUE;

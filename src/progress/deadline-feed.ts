@@ -27,7 +27,8 @@ export interface DeadlineAddress {
  * const report = { type: "report", step: "export", subject: "local-big:1", position: 4096 } as const;
  * const { outcome } = applyStepEvent(steps, report, 60_000);
  * const event = deadlineProgress(outcome, { attempt: "a1", phase: "preparation" });
- * if (deadline && event) applyDeadlineEvent(deadline, event, 60_000).state.stallEndsAt; // => 180000
+ * const next = deadline && event && applyDeadlineEvent(deadline, event, 60_000).state;
+ * next?.stallEndsAt; // => 180000
  * ```
  *
  * @public

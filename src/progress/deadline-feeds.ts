@@ -1,4 +1,5 @@
 import type { DeadlineOutcome } from "../deadline/index.js";
+import { reportTo } from "../events/index.js";
 import { progressOf } from "./deadline-feed.js";
 import type { StepSign } from "./step-outcome.js";
 import type { FeedOptions, ProgressSink } from "./tracker-options.js";
@@ -35,11 +36,5 @@ export class DeadlineFeeds {
     this.#feeds.clear();
   }
 
-  readonly #report = (error: unknown): void => {
-    try {
-      this.#onError?.(error);
-    } catch {
-      // An error handler that throws has nobody left to tell.
-    }
-  };
+  readonly #report = (error: unknown): void => reportTo(this.#onError, error);
 }

@@ -1,4 +1,4 @@
-import { BYTES } from "./step-definition.js";
+import { BYTES } from "./count.js";
 
 const SIZE_UNITS = ["B", "kB", "MB", "GB", "TB", "PB", "EB", "ZB", "YB"];
 

@@ -1,6 +1,7 @@
 import { checkInstant } from "../deadline/instant.js";
+import { BYTES } from "./count.js";
 import type { TrackedStep, TrackerState } from "./state.js";
-import { BYTES, checkDefinitions, type StepDefinition } from "./step-definition.js";
+import { checkDefinitions, type StepDefinition } from "./step-definition.js";
 
 /**
  * The state in which no step has begun.

@@ -22,9 +22,6 @@ export interface StepDefinition {
   readonly total?: number | undefined;
 }
 
-/** What counts bytes. Any other unit is printed as it is called. */
-export const BYTES = "bytes";
-
 /**
  * @throws {@link SlipwayError} `INVALID_PLAN` naming the field and the value.
  *
@@ -55,24 +52,28 @@ export function definitionFault(definition: unknown, names: ReadonlySet<unknown>
   if (typeof definition !== "object" || definition === null) {
     return { field: "", expected: "an object", value: definition };
   }
-  const { step, label, activeLabel, subject, unit, total } = definition as Record<string, unknown>;
-  if (!isText(step, 1, MAX_NAME_LENGTH)) return wrongText("step", 1, MAX_NAME_LENGTH, step);
-  if (names.has(step)) return { field: "step", expected: "a name that no other step has", value: step };
-  if (!isText(label, 1, MAX_LABEL_LENGTH)) return wrongText("label", 1, MAX_LABEL_LENGTH, label);
-  if (given(activeLabel) && !isText(activeLabel, 1, MAX_LABEL_LENGTH)) {
-    return wrongText("activeLabel", 1, MAX_LABEL_LENGTH, activeLabel);
+  const fields = definition as Readonly<Record<string, unknown>>;
+  for (const [field, least, most, optional] of TEXTS) {
+    const value = fields[field];
+    if (isText(value, least, most) || (optional && !given(value))) continue;
+    return { field, expected: `a string of ${least} to ${most} characters`, value };
   }
-  if (!isText(subject, 0, MAX_SUBJECT_LENGTH)) return wrongText("subject", 0, MAX_SUBJECT_LENGTH, subject);
-  if (given(unit) && !isText(unit, 1, MAX_NAME_LENGTH)) return wrongText("unit", 1, MAX_NAME_LENGTH, unit);
+  const { step, total } = fields;
+  if (names.has(step)) return { field: "step", expected: "a name that no other step has", value: step };
   if (given(total) && !isCount(total)) {
     return { field: "total", expected: "a finite number, 0 or more", value: total };
   }
   return undefined;
 }
 
-function wrongText(field: string, least: number, most: number, value: unknown): Fault {
-  return { field, expected: `a string of ${least} to ${most} characters`, value };
-}
+/** Name, least and most characters, and whether it may be absent. */
+const TEXTS = [
+  ["step", 1, MAX_NAME_LENGTH, false],
+  ["label", 1, MAX_LABEL_LENGTH, false],
+  ["activeLabel", 1, MAX_LABEL_LENGTH, true],
+  ["subject", 0, MAX_SUBJECT_LENGTH, false],
+  ["unit", 1, MAX_NAME_LENGTH, true],
+] as const;
 
 /** Whether a value is a text of such a length. */
 export function isText(value: unknown, least: number, most: number): value is string {

@@ -1,4 +1,4 @@
-import { sharedQueue, systemClock, type Alarm, type Clock } from "../clock/index.js";
+import { systemClock, type Clock } from "../clock/index.js";
 import { fitted, NOTHING_PRINTED, stepLines, type Printed } from "./step-lines.js";
 import type { StepTracker } from "./step-tracker.js";
 
@@ -42,7 +42,7 @@ export class StepPrinter implements Disposable {
   readonly #clock: Clock;
   readonly #everyMs: number;
   #printed: Printed = NOTHING_PRINTED;
-  #alarm: Alarm | undefined;
+  #alarm: Disposable | undefined;
   #drawn = false;
   #ended = false;
 
@@ -54,7 +54,7 @@ export class StepPrinter implements Disposable {
     this.#everyMs = everyMs;
     tracker.on("started", this.#draw).on("finished", this.#draw).on("change", this.#draw);
     this.#draw();
-    this.#alarm = sharedQueue(clock, true).schedule(clock.now() + everyMs, this.#redraw);
+    this.#wait();
   }
 
   /** Prints what is news, and takes the line under way away. */
@@ -87,8 +87,12 @@ export class StepPrinter implements Disposable {
 
   readonly #redraw = (): void => {
     this.#draw();
-    this.#alarm?.set(this.#clock.now() + this.#everyMs);
+    this.#wait();
   };
+
+  #wait(): void {
+    this.#alarm = this.#clock.schedule(this.#clock.now() + this.#everyMs, this.#redraw, { unref: true });
+  }
 
   #erase(): void {
     if (this.#drawn) this.#output.write(ERASE_LINE);

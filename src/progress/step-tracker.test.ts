@@ -252,7 +252,9 @@ describe("a fed deadline", () => {
     const refused: DeadlineOutcome[] = [];
     tracker.feed(deadline, {
       phase: "preparation",
-      onOutcome: (outcome) => void (outcome.applied || refused.push(outcome)),
+      onOutcome: (outcome) => {
+        if (!outcome.applied) refused.push(outcome);
+      },
     });
     for (let part = 0; part < 1000; part += 1)
       tracker.report("step 0", IMAGE, 1, undefined, { part: `${part}` });

@@ -1,4 +1,4 @@
-import { sharedQueue, systemClock, type Alarm, type Clock, type TimerQueue } from "../clock/index.js";
+import { systemClock, type Clock } from "../clock/index.js";
 import { invalid } from "../errors.js";
 import { Notifier, type Listener } from "../events/index.js";
 import { applyStepEvent } from "./apply.js";
@@ -61,13 +61,14 @@ interface News {
  */
 export class StepTracker implements Disposable {
   readonly #clock: Clock;
-  readonly #queue: TimerQueue;
+  readonly #unref: boolean;
   readonly #everyMs: number;
   readonly #notifier: Notifier<StepTrackerEvents>;
   readonly #feeds: DeadlineFeeds;
   readonly #shown = new ShownPercent();
   #state: TrackerState;
-  #alarm: Alarm | undefined;
+  /** Rings when the news held back may be told, `undefined` while none is. */
+  #alarm: Disposable | undefined;
   #toldVersion: number;
   #quietUntil = Number.NEGATIVE_INFINITY;
   #telling = false;
@@ -85,7 +86,7 @@ export class StepTracker implements Disposable {
     options: StepTrackerOptions = {},
     restored?: true,
   ) {
-    const { clock = systemClock, timers, unref = false, changeEveryMs = DEFAULT_CHANGE_EVERY_MS } = options;
+    const { clock = systemClock, unref = false, changeEveryMs = DEFAULT_CHANGE_EVERY_MS } = options;
     if (!Number.isSafeInteger(changeEveryMs) || changeEveryMs < 0) {
       throw invalid(
         "INVALID_OPTION",
@@ -96,7 +97,7 @@ export class StepTracker implements Disposable {
       );
     }
     this.#clock = clock;
-    this.#queue = timers ?? sharedQueue(clock, unref);
+    this.#unref = unref;
     this.#everyMs = changeEveryMs;
     this.#notifier = new Notifier(options.onError);
     this.#feeds = new DeadlineFeeds(options.onError);
@@ -280,12 +281,13 @@ export class StepTracker implements Disposable {
   }
 
   #arm(): void {
-    if (this.#disposed || this.#alarm?.pending === true) return;
-    if (this.#alarm === undefined) this.#alarm = this.#queue.schedule(this.#quietUntil, this.#ring);
-    else this.#alarm.set(this.#quietUntil);
+    if (this.#disposed || this.#alarm !== undefined) return;
+    this.#alarm = this.#clock.schedule(this.#quietUntil, this.#ring, { unref: this.#unref });
   }
 
+  /** A host timer may be early, and news may have been told meanwhile. */
   readonly #ring = (): void => {
+    this.#alarm = undefined;
     const now = this.#clock.now();
     if (now >= this.#quietUntil) this.#change(now);
     else this.#arm();

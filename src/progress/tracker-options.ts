@@ -1,4 +1,4 @@
-import type { Clock, TimerQueue } from "../clock/index.js";
+import type { Clock } from "../clock/index.js";
 import type { DeadlineOutcome } from "../deadline/index.js";
 import type { DeadlineAddress, SignProgress } from "./deadline-feed.js";
 import type { TrackerState } from "./state.js";
@@ -12,9 +12,7 @@ import type { StepReading } from "./step-reading.js";
 export interface StepTrackerOptions {
   /** Default: the system clock. */
   readonly clock?: Clock | undefined;
-  /** Queue to wait in. Default: one shared by everything on the same clock. */
-  readonly timers?: TimerQueue | undefined;
-  /** Let the process exit although news is held back. Default `false`. Ignored with `timers`. */
+  /** Let the process exit although news is held back. Default `false`. */
   readonly unref?: boolean | undefined;
   /** Shortest time between two `change` events, in milliseconds. Default 200: at most five a second. */
   readonly changeEveryMs?: number | undefined;
