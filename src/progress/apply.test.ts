@@ -140,9 +140,9 @@ describe("a report", () => {
     const wrong = (event: unknown): void => void driven.apply(event as StepEvent);
     expect(() => wrong(null)).toThrow("Invalid step event must be an object, got null");
     expect(() => wrong({ type: "pause", step: "export", subject: IMAGE })).toThrow("type must be");
-    expect(() => wrong({ type: "start", step: "", subject: IMAGE })).toThrow(
-      "step must be a string of 1 to 256",
-    );
+    expect(() => wrong({ type: "start", step: 5, subject: IMAGE })).toThrow("step must be a string, got 5");
+    expect(why(driven.start("x".repeat(5000)))).toBe("unknown-step");
+    expect(why(driven.report("export", 1, { subject: "x".repeat(5000) }))).toBe("other-subject");
     expect(() => wrong({ type: "start", step: "export" })).toThrow("subject must be");
     expect(() => driven.report("export", 1, { run: 1.5 })).toThrow("run must be");
     expect(() => driven.report("export", 1, { part: "" })).toThrow("part must be");

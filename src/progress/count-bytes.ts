@@ -34,7 +34,7 @@ export interface CountedStream<Stream> {
  * Counts the bytes that flow through a Web or Node stream. Chunks are handed on as they are, by reference: nothing is
  * copied, and nothing is read ahead of the reader. Backpressure, errors and cancellation pass through.
  *
- * A Web stream is locked and another one is given to read instead. A Node stream is given back itself; counting does
+ * A Web stream is locked and another one is given to read instead, by an ordinary reader. A Node stream is given back itself; counting does
  * not make it flow. Text counts as UTF-8. A chunk that is neither bytes nor text is an error of the stream.
  *
  * @throws {@link SlipwayError} `INVALID_OPTION` when `stream` is no readable stream, or one that is being read.

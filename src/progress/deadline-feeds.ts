@@ -1,4 +1,5 @@
 import type { DeadlineOutcome } from "../deadline/index.js";
+import { invalid } from "../errors.js";
 import { reportTo } from "../events/index.js";
 import { progressOf } from "./deadline-feed.js";
 import type { StepSign } from "./step-outcome.js";
@@ -14,6 +15,12 @@ export class DeadlineFeeds {
   }
 
   add(sink: ProgressSink, options: FeedOptions): Disposable {
+    if (!hasProgress(sink))
+      throw invalid("INVALID_OPTION", "feed", "deadline", "a deadline that takes progress", sink);
+    const { phase } = options as { readonly phase: unknown };
+    if (typeof phase !== "string" && typeof phase !== "function") {
+      throw invalid("INVALID_OPTION", "feed option", "phase", "a name or a function", phase);
+    }
     const feed = { sink, options };
     this.#feeds.add(feed);
     return { [Symbol.dispose]: () => void this.#feeds.delete(feed) };
@@ -37,4 +44,10 @@ export class DeadlineFeeds {
   }
 
   readonly #report = (error: unknown): void => reportTo(this.#onError, error);
+}
+
+function hasProgress(sink: unknown): boolean {
+  return (
+    typeof sink === "object" && sink !== null && "progress" in sink && typeof sink.progress === "function"
+  );
 }

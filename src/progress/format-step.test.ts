@@ -33,6 +33,11 @@ describe("formatSize", () => {
     expect(formatSize(bytes)).toBe(text);
   });
 
+  it.each([Number.NaN, Number.POSITIVE_INFINITY, -1])("does not make a size of %d", (bytes) => {
+    expect(formatSize(bytes)).toBe("?");
+    expect(formatDuration(Number.NaN)).toBe("?");
+  });
+
   it("survives the largest number", () => {
     expect(formatSize(Number.MAX_VALUE)).toMatch(/^1\.79\d+e\+284 YB$/);
   });
@@ -104,6 +109,10 @@ describe("formatStep", () => {
 
   it("names another unit as it is called", () => {
     expect(formatStep({ ...exported, unit: "layers", position: 12 })).toContain("(local-big:1, 12 layers)");
+    expect(formatStep({ ...exported, unit: undefined })).toContain("4.9 GB");
+    expect(formatStep({ ...exported, unit: "%", position: 45, total: 100, finished: false })).toContain(
+      "(local-big:1, 45 % of 100 %)",
+    );
   });
 
   it("lets no name command the terminal", () => {

@@ -15,8 +15,8 @@ export interface StepLine {
   readonly position?: number | null | undefined;
   /** `null` or absent: unknown. */
   readonly total?: number | null | undefined;
-  /** `bytes`, or any other word. */
-  readonly unit: string;
+  /** Any word. Default `bytes`. */
+  readonly unit?: string | undefined;
   readonly elapsedMs: number;
   readonly finished: boolean;
   /** Default: the share of the total, below 100. `null`: none is shown. */
@@ -67,7 +67,7 @@ function stateOf(step: StepLine): string[] {
     const of = isCount(total) && total > 0 && position <= total ? ` of ${formatQuantity(total, unit)}` : "";
     facts.push(`${formatQuantity(position, unit)}${of}`);
     const percent = step.percent === undefined ? shareOf(position, total) : step.percent;
-    if (percent !== null) facts.push(`${Math.min(percent, 99)} %`);
+    if (percent !== null && unit !== "%") facts.push(`${Math.min(percent, 99)} %`);
     if (isCount(perSecond)) facts.push(`${formatQuantity(perSecond, unit)}/s`);
   }
   if (quietMs >= QUIET_MS) facts.push(`silent for ${formatDuration(quietMs)}`);

@@ -1,4 +1,7 @@
-import { BYTES } from "./count.js";
+import { BYTES, isCount } from "./count.js";
+
+/** What is no number is not printed as one. */
+const UNKNOWN = "?";
 
 const SIZE_UNITS = ["B", "kB", "MB", "GB", "TB", "PB", "EB", "ZB", "YB"];
 
@@ -15,6 +18,7 @@ const SIZE_UNITS = ["B", "kB", "MB", "GB", "TB", "PB", "EB", "ZB", "YB"];
  * @public
  */
 export function formatSize(bytes: number): string {
+  if (!isCount(bytes)) return UNKNOWN;
   let value = bytes;
   let unit = 0;
   // What would be rounded to 1000 is one of the next unit.
@@ -40,7 +44,8 @@ export function formatSize(bytes: number): string {
  * @public
  */
 export function formatDuration(ms: number): string {
-  if (!(ms >= 59_950)) return formatSeconds(ms);
+  if (!Number.isFinite(ms)) return UNKNOWN;
+  if (ms < 59_950) return formatSeconds(ms);
   const seconds = Math.round(ms / 1000);
   if (seconds < 3600) return `${Math.floor(seconds / 60)}m${twoDigits(seconds % 60)}s`;
   return `${Math.floor(seconds / 3600)}h${twoDigits(Math.floor((seconds % 3600) / 60))}m`;
@@ -52,7 +57,7 @@ export function formatSeconds(ms: number): string {
 }
 
 /** A position in its unit: a size for bytes, else a number and the unit. */
-export function formatQuantity(value: number, unit: string): string {
+export function formatQuantity(value: number, unit: string = BYTES): string {
   return unit === BYTES ? formatSize(value) : `${rounded(value, 1)} ${printable(unit)}`;
 }
 

@@ -267,6 +267,13 @@ describe("a fed deadline", () => {
     expect(deadline.state.marks).toHaveLength(64 * 9);
   });
 
+  it("has to be one, and its phase has to be named", () => {
+    const { tracker } = tracked();
+    const anything = (value: unknown): never => value as never;
+    expect(() => tracker.feed(anything(null), { phase: "preparation" })).toThrow("deadline must be");
+    expect(() => tracker.feed(anything({ progress: () => null }), anything({}))).toThrow("phase must be");
+  });
+
   it("may have a store, and may fail, without disturbing the work", async () => {
     const errors: unknown[] = [];
     const { clock, tracker } = tracked({ onError: (error) => errors.push(error) });

@@ -8,12 +8,14 @@ import {
   readSteps,
   rebaseTracker,
   startTracking,
+  StepTracker,
   type StepEvent,
   type StepOutcome,
   type StepReading,
   type TrackerState,
 } from "../../src/progress/index.js";
 import { decodeTrackerState } from "../../src/schema/index.js";
+import { VirtualClock } from "../../src/testing/index.js";
 
 const START = 1_000_000;
 const names = ["bootstrap", "export", "disk"] as const;
@@ -151,6 +153,26 @@ describe("whatever happens to steps", () => {
             expect(Number.isInteger(percent) && percent >= 0).toBe(true);
             expect(percent === 100).toBe(finished);
           }
+        }
+      }),
+      { numRuns: 400 },
+    );
+  });
+
+  it("a percentage of parts that was read is not taken back within a run", () => {
+    const report = fc.record({ part: fc.constantFrom("a", "b", "c"), position: fc.nat(100) });
+    const totals = { a: 100, b: 40, c: 90 } as Readonly<Record<string, number>>;
+    fc.assert(
+      fc.property(fc.array(report, { maxLength: 30 }), (reports) => {
+        const steps = [{ step: "export", label: "Image exported", subject: "local-big:1" }];
+        const tracker = new StepTracker(steps, { clock: new VirtualClock() });
+        let highest = 0;
+        for (const { part, position } of reports) {
+          tracker.report("export", "local-big:1", position, totals[part], { part });
+          const reading = tracker.read("export")!;
+          if (reading.percent === null) continue;
+          expect(reading.percent).toBeGreaterThanOrEqual(highest);
+          if (reading.position! < reading.total!) highest = reading.percent;
         }
       }),
       { numRuns: 400 },
