@@ -47,7 +47,11 @@ function isList(value: unknown): boolean {
   return Array.isArray(value);
 }
 
-/** The first thing that is wrong with the definition in a step, `names` being those taken already. */
+/**
+ * The first thing that is wrong with the definition in a step, `names` being those taken already.
+ *
+ * @internal
+ */
 export function definitionFault(definition: unknown, names: ReadonlySet<unknown>): Fault | undefined {
   if (typeof definition !== "object" || definition === null) {
     return { field: "", expected: "an object", value: definition };
