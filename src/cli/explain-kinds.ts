@@ -168,6 +168,8 @@ function readSandboxes(value: unknown, context: Context): readonly ExplainedObje
   const entries = listed(value).map((entry) => asObject(entry));
   const pods = entries.filter((entry) => entry?.["kind"] === "Pod");
   const sandboxes = entries.filter((entry) => entry !== null && entry["kind"] !== "Pod");
+  if (sandboxes.length === 0 && pods.length > 0)
+    throw new UsageError(`expected ${SANDBOX_EXPECTS}, found ${pods.length} of kind Pod and no Sandbox`);
   return sandboxes.map((sandbox) => {
     if (sandbox?.["kind"] !== "Sandbox")
       throw new UsageError(`expected ${SANDBOX_EXPECTS}, found ${describe(sandbox)}`);

@@ -104,7 +104,44 @@ describe("slipway explain", () => {
     expect(JSON.parse(out)).toMatchObject({ decision: { phase } });
   });
 
+  it("keeps the backend's own words, for whoever looks for them", async () => {
+    const waiting = { reason: "ImagePullBackOff", message: 'Back-off pulling image "nope:1"' };
+    const pod = {
+      kind: "Pod",
+      metadata: { name: "sb" },
+      spec: {},
+      status: { phase: "Pending", containerStatuses: [{ name: "main", state: { waiting } }] },
+    };
+    const { out } = await slipway(["explain", "pod"], { "-": JSON.stringify(pod) });
+    expect(out).toMatch(/backend +ImagePullBackOff: Back-off pulling image "nope:1"/);
+  });
+
+  it("takes several documents one after the other, as a loop over a command prints them", async () => {
+    const pretty = JSON.stringify([exited], null, 2);
+    const quoted = { ...exited, Name: '/a }{ "quoted\\" one' };
+    const files = { "-": `${pretty}\n${pretty}${JSON.stringify(quoted)}` };
+    const { code, out } = await slipway(["explain", "docker"], files);
+    expect(code).toBe(0);
+    expect(out.match(/ \(docker\)$/gm)).toHaveLength(3);
+  });
+
+  it("names the file in every complaint about what is in it", async () => {
+    const files = { "a.json": '{"kind":"Pod"}', "b.json": '{"phase":"Idle"}', ok: JSON.stringify(exited) };
+    expect((await slipway(["explain", "docker", "a.json"], files)).err).toContain("in a.json");
+    expect((await slipway(["explain", "docker", "ok", "--record", "b.json"], files)).err).toContain(
+      "in b.json",
+    );
+  });
+
   it.each<[string, readonly string[], Readonly<Record<string, string>>, RegExp]>([
+    [
+      "pods without their Sandbox",
+      ["explain", "sandbox"],
+      { "-": '{"kind":"Pod"}' },
+      /expected agent-sandbox resources.*found 1 of kind Pod and no Sandbox in standard input/,
+    ],
+    ["a value for a switch", ["explain", "docker", "--json=yes"], {}, /no value after --json, found "yes"/],
+    ["half a document", ["explain", "docker"], { "-": '{"a":1}{"b":' }, /found no JSON/],
     ["no kind", ["explain"], {}, /expected a kind .*, found nothing/],
     ["an unknown kind", ["explain", "lxc"], { "-": "{}" }, /expected one of docker, .*found "lxc"/],
     ["a missing file", ["explain", "docker", "gone.json"], {}, /expected a readable file, found "gone.json"/],

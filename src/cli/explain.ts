@@ -7,10 +7,11 @@ import {
   type PhaseDecision,
   type SandboxRecord,
 } from "../phase/index.js";
+import { momentOf, onlyFile, parseArguments, readInput } from "./arguments.js";
 import { EXIT_OK, UsageError, type Command, type CommandIo } from "./command.js";
 import { kinds, type ExplainedObject } from "./explain-kinds.js";
 import { assumedRecord, readRecord } from "./explain-record.js";
-import { parseJson } from "./json-input.js";
+import { parseJson, saidOf, sourceName } from "./json-input.js";
 
 const usage = `usage: slipway explain <${[...kinds.keys()].join("|")}> [FILE|-] [--record FILE] [--at TIME] [--json]
 
@@ -29,13 +30,7 @@ export const explainCommand: Command = {
   run: explain,
 };
 
-interface Arguments {
-  readonly kind: string;
-  readonly file: string;
-  readonly record: string | null;
-  readonly at: string | null;
-  readonly json: boolean;
-}
+const options = { record: "a file", at: "a time", json: null } as const;
 
 interface Explanation extends ExplainedObject {
   readonly record: SandboxRecord;
@@ -45,27 +40,35 @@ interface Explanation extends ExplainedObject {
 }
 
 function explain(args: readonly string[], io: CommandIo): number {
-  const given = parseArguments(args);
-  const kind = kinds.get(given.kind);
-  if (kind === undefined)
-    throw new UsageError(
-      `expected one of ${[...kinds.keys()].join(", ")}, found ${JSON.stringify(given.kind)}`,
-    );
-  const now = given.at === null ? io.now() : instant(given.at);
-  const record = given.record === null ? assumedRecord : readRecord(read(io, given.record), given.record);
-  const objects = kind.read(parseJson(read(io, given.file), given.file, kind.expects), { record, now });
-  if (objects.length === 0)
-    throw new UsageError(`expected ${kind.expects}, found an empty list in ${given.file}`);
-  const explanations = objects.map((object) => decide(object, record, given.record === null, now));
-  if (given.json) {
-    const plain = explanations.map((one) => ({ kind: given.kind, ...one }));
+  const given = parseArguments(args, options);
+  const [name, ...files] = given.positional;
+  const known = [...kinds.keys()].join(", ");
+  if (name === undefined) throw new UsageError(`expected a kind (${known}), found nothing`);
+  const kind = kinds.get(name);
+  if (kind === undefined) throw new UsageError(`expected one of ${known}, found ${JSON.stringify(name)}`);
+  const { record: recordFile, at, json } = given.options;
+  const file = onlyFile(files);
+  const now = momentOf(at, io);
+  const record = recordFile === undefined ? assumedRecord : recordIn(io, recordFile);
+  const where = sourceName(file);
+  const objects = saidOf(where, () =>
+    kind.read(parseJson(readInput(io, file), file, kind.expects), { record, now }),
+  );
+  if (objects.length === 0) throw new UsageError(`expected ${kind.expects}, found an empty list in ${where}`);
+  const explanations = objects.map((object) => decide(object, record, recordFile === undefined, now));
+  if (json !== undefined) {
+    const plain = explanations.map((one) => ({ kind: name, ...one }));
     io.print(JSON.stringify(plain.length === 1 ? plain[0] : plain, null, 2));
   } else
     explanations.forEach((one, index) => {
       if (index > 0) io.print("");
-      for (const line of describe(one, given.kind)) io.print(line);
+      for (const line of describe(one, name)) io.print(line);
     });
   return EXIT_OK;
+}
+
+function recordIn(io: CommandIo, file: string): SandboxRecord {
+  return saidOf(sourceName(file), () => readRecord(readInput(io, file), file));
 }
 
 function decide(object: ExplainedObject, record: SandboxRecord, assumed: boolean, now: number): Explanation {
@@ -85,6 +88,7 @@ function describe(explanation: Explanation, kind: string): string[] {
     ),
     row("reason", decision.reason),
     row("message", decision.message),
+    ...backendRow(observation),
     row(
       "record",
       `${record.phase}, desired ${record.desired}${assumed ? " (assumed: no --record given)" : ""}`,
@@ -107,6 +111,12 @@ function describe(explanation: Explanation, kind: string): string[] {
   return lines;
 }
 
+/** The backend's own words, as it spelled them: whoever knows the backend looks for these. */
+function backendRow({ backendReason, message }: Observation): readonly string[] {
+  const words = [backendReason, message].filter((word) => word !== null && word !== "");
+  return words.length === 0 ? [] : [row("backend", words.join(": "))];
+}
+
 function row(label: string, text: string): string {
   return `  ${label.padEnd(9)}${text}`;
 }
@@ -116,48 +126,4 @@ function valueOf(fact: string, record: SandboxRecord, observation: Observation):
   const key = fact.replace("record.", "");
   const value: unknown = (source as Readonly<Record<string, unknown>>)[key];
   return value === undefined ? "none" : JSON.stringify(value);
-}
-
-function parseArguments(args: readonly string[]): Arguments {
-  const positional: string[] = [];
-  let record: string | null = null;
-  let at: string | null = null;
-  let json = false;
-  for (let index = 0; index < args.length; index += 1) {
-    const arg = args[index] ?? "";
-    if (arg === "--json") json = true;
-    else if (arg === "--record") record = valueAfter(args, (index += 1), "--record", "a file");
-    else if (arg === "--at") at = valueAfter(args, (index += 1), "--at", "a time");
-    else if (arg.startsWith("--")) throw new UsageError(`expected --record, --at or --json, found ${arg}`);
-    else positional.push(arg);
-  }
-  const [kind, file = "-", extra] = positional;
-  if (kind === undefined)
-    throw new UsageError(`expected a kind (${[...kinds.keys()].join(", ")}), found nothing`);
-  if (extra !== undefined) throw new UsageError(`expected one file, found ${JSON.stringify(extra)} as well`);
-  return { kind, file, record, at, json };
-}
-
-function valueAfter(args: readonly string[], index: number, option: string, what: string): string {
-  const value = args[index];
-  if (value === undefined || value.startsWith("--"))
-    throw new UsageError(`expected ${what} after ${option}, found ${value ?? "nothing"}`);
-  return value;
-}
-
-function read(io: CommandIo, path: string): string {
-  try {
-    return io.read(path);
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new UsageError(`expected a readable file, found ${JSON.stringify(path)}: ${why}`);
-  }
-}
-
-function instant(text: string): number {
-  const at = /^\d+$/.test(text) ? Number(text) : Date.parse(text);
-  if (Number.isSafeInteger(at)) return at;
-  throw new UsageError(
-    `expected a time (RFC 3339 or epoch milliseconds) after --at, found ${JSON.stringify(text)}`,
-  );
 }

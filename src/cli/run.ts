@@ -1,10 +1,11 @@
 import { isSlipwayError } from "../errors.js";
 import { type Command, type CommandIo, EXIT_BAD_INPUT, EXIT_OK, UsageError } from "./command.js";
+import { deadlineCommand } from "./deadline/command.js";
 import { explainCommand } from "./explain.js";
 import { reasonsCommand } from "./reasons/command.js";
 
 /** The commands of `slipway`, in the order of the help. */
-const commands: readonly Command[] = [explainCommand, reasonsCommand];
+const commands: readonly Command[] = [explainCommand, deadlineCommand, reasonsCommand];
 
 /**
  * Runs the command that the arguments name; the exit code.

@@ -9,6 +9,8 @@ export interface BackendCondition {
   readonly reason: string;
   /** In lower case. */
   readonly word: string;
+  /** For people, as it was written; `null` when absent. */
+  readonly message: string | null;
   /** Of an older generation than the object: about a specification that is no more. */
   readonly stale: boolean;
 }
@@ -45,6 +47,7 @@ export function findCondition(list: unknown, type: string, generation: number | 
     status: statusOf(best["status"]),
     reason,
     word: reason.toLowerCase(),
+    message: textOf(best["message"]),
     stale: seen !== null && generation !== null && seen < generation,
   };
 }

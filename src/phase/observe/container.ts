@@ -21,8 +21,8 @@ export interface ContainerState {
   readonly restarting: boolean | null;
   readonly oomKilled: boolean | null;
   readonly exitCode: number | null;
-  /** The engine has an error text from starting the container. The text is not read. */
-  readonly hasError: boolean;
+  /** The engine's text on why it could not start the container, for people; that there is one is a fact. */
+  readonly error: string | null;
   /** The engine prints a start time and it is the zero value: the process never ran. */
   readonly neverStarted: boolean;
   readonly finishedAt: number | null;
@@ -44,7 +44,7 @@ export function inspectedState(inspect: JsonObject, options: ObserveOptions): Co
     restarting: flagOf(at(state, "Restarting")),
     oomKilled: flagOf(at(state, "OOMKilled")),
     exitCode: integerOf(at(state, "ExitCode")),
-    hasError: textOf(at(state, "Error")) !== null,
+    error: textOf(at(state, "Error")),
     neverStarted: typeof startedAt === "string" && startedAt !== "" && instantOf(startedAt) === null,
     finishedAt: instantOf(at(state, "FinishedAt")),
     health: wordOf(health),
@@ -62,6 +62,7 @@ export function inspectedState(inspect: JsonObject, options: ObserveOptions): Co
 export function containerFacts(state: ContainerState, options: ObserveOptions): ObservationDraft {
   const draft = present(observedAtOf(options));
   draft.backendReason = state.status;
+  draft.message = state.error;
   draft.instanceId = state.instanceId;
   draft.readiness = "none";
   apply(draft, state, options);
@@ -144,7 +145,7 @@ function fail(draft: ObservationDraft, reason: string, failureClass: "transient"
 function created(draft: ObservationDraft, state: ContainerState): void {
   draft.running = false;
   draft.ready = false;
-  if (state.hasError || (state.exitCode !== null && state.exitCode !== 0))
+  if (state.error !== null || (state.exitCode !== null && state.exitCode !== 0))
     fail(draft, "ContainerStartFailed", "terminal");
 }
 
@@ -185,7 +186,7 @@ function exited(draft: ObservationDraft, state: ContainerState, options: Observe
   }
   draft.completed = true;
   draft.finishedAt = state.finishedAt;
-  const refusedStart = state.exitCode !== 0 && (state.hasError || state.neverStarted);
+  const refusedStart = state.exitCode !== 0 && (state.error !== null || state.neverStarted);
   if (refusedStart) {
     fail(draft, "ContainerStartFailed", "terminal");
     return;

@@ -81,7 +81,7 @@ export function listedState(summary: JsonObject, options: ObserveOptions): Conta
     restarting: null,
     oomKilled: null,
     exitCode: null,
-    hasError: false,
+    error: null,
     neverStarted: false,
     finishedAt: null,
     health: health === undefined ? null : wordOf(health),

@@ -1,3 +1,4 @@
+import { messageWith } from "./backend-message.js";
 import { present, type Observation, type ObservationDraft } from "../observation.js";
 import {
   conditionsOf,
@@ -110,6 +111,7 @@ export function observeOpenShellStatus(
   draft.deleting = status["deleting"] === true;
   draft.workload = "unknown";
   decide(draft, status["conditions"], input);
+  draft.message = messageWith(draft.backendReason, draft.conditions);
   if (draft.deleting) draft.terminating = true;
   if (member(input, "previousGeneration") === true || isForeignInstance(options, draft.instanceId))
     return dropOtherRun(draft);

@@ -7,6 +7,8 @@ export interface PodContainer {
   /** Waiting or terminated reason as spelled. */
   readonly reason: string | null;
   readonly word: string;
+  /** The kubelet's text on it, for people. */
+  readonly message: string | null;
   readonly exitCode: number | null;
   readonly finishedAt: number | null;
   readonly ready: boolean;
@@ -59,6 +61,7 @@ function readContainer(status: JsonObject | null): PodContainer | null {
     state: kind,
     reason,
     word: wordOf(reason),
+    message: textOf(detail?.["message"]),
     exitCode: kind === "terminated" ? integerOf(detail?.["exitCode"]) : null,
     finishedAt: kind === "terminated" ? instantOf(detail?.["finishedAt"]) : null,
     ready: status["ready"] === true,

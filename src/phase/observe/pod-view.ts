@@ -11,6 +11,8 @@ export interface PodView {
   readonly phase: string;
   /** Pod-level reason as spelled. */
   readonly reason: string | null;
+  /** Pod-level text, for people. */
+  readonly message: string | null;
   readonly terminating: boolean;
   readonly deletionAt: number | null;
   readonly restartPolicy: string;
@@ -28,6 +30,7 @@ export function podView(pod: JsonObject): PodView {
   return {
     phase: wordOf(member(status, "phase")),
     reason: textOf(member(status, "reason")),
+    message: textOf(member(status, "message")),
     terminating: deletion !== null,
     deletionAt: instantOf(deletion),
     restartPolicy: wordOf(at(pod, "spec", "restartPolicy")),

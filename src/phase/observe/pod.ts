@@ -1,3 +1,4 @@
+import { messageWith } from "./backend-message.js";
 import { present, type Observation, type ObservationDraft } from "../observation.js";
 import { conditionsOf } from "./backend-conditions.js";
 import { instantOf } from "./instant.js";
@@ -65,8 +66,14 @@ export function podFacts(pod: JsonObject, options: ObserveOptions): ObservationD
   if (isFinished(view)) endedFacts(draft, view, options);
   else if (isNodeLost(view, draft.observedAt)) nodeLost(draft, view);
   else live(draft, view);
+  draft.message = messageOf(draft.backendReason, view);
   if (isForeignInstance(options, draft.instanceId) || isPredecessor(pod, view, options)) dropOtherRun(draft);
   return draft;
+}
+
+function messageOf(word: string | null, view: PodView): string | null {
+  const { main, failedInit } = view.containers;
+  return messageWith(word, [view, main, failedInit, view.disruption, view.ready, view.scheduled]);
 }
 
 function instanceIdOf(pod: JsonObject, options: ObserveOptions): string | null {

@@ -1,3 +1,4 @@
+import { messageWith } from "./backend-message.js";
 import { present, type Observation, type ObservationDraft } from "../observation.js";
 import { conditionsOf, type BackendCondition } from "./backend-conditions.js";
 import { at, member, objectOf, textOf } from "./json.js";
@@ -56,6 +57,7 @@ export function observeSandboxResource(
   readiness(draft, view);
   draft.backendReason = reasonOf(view);
   failure(draft, view);
+  draft.message = messageOf(draft.backendReason, view);
   draft.behind = isBehind(view, draft);
   return isForeignInstance(options, view.instanceId) ? dropOtherRun(draft) : draft;
 }
@@ -120,6 +122,13 @@ function reasonOf({ suspend, suspended, finished, ready, readyFinding, pods }: S
   if (readyFinding === "contradiction") return null;
   if (readyFinding !== null && suspend === true) return textOf(readyFinding.reason);
   return pods.pod?.backendReason ?? (readyFinding === null ? null : textOf(readyFinding.reason));
+}
+
+/** Of the resource's own words the text that came with the one that decided, else what the pod says of itself. */
+function messageOf(word: string | null, view: SandboxView): string | null {
+  const { ready, suspended, finished, scheduled, pods } = view;
+  const own = messageWith(word, [suspended, finished, ready, scheduled]);
+  return own ?? (pods.pod?.backendReason === word ? pods.pod.message : null);
 }
 
 function failure(draft: ObservationDraft, view: SandboxView): void {
