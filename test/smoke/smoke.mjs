@@ -6,6 +6,7 @@ import * as slipway from "slipway";
 import * as conditions from "slipway/conditions";
 import * as deadline from "slipway/deadline";
 import * as phase from "slipway/phase";
+import * as progress from "slipway/progress";
 import * as retry from "slipway/retry";
 import * as schema from "slipway/schema";
 import * as testing from "slipway/testing";
@@ -20,7 +21,7 @@ const plan = deadline.definePlan({
 
 const checks = {
   "the root has what the rooms have": () => {
-    for (const room of [conditions, deadline, phase, retry]) {
+    for (const room of [conditions, deadline, phase, progress, retry]) {
       for (const name of Object.keys(room)) assert(slipway[name] === room[name], name);
     }
   },
@@ -92,6 +93,18 @@ const checks = {
     const { record: after } = phase.reconcileRecord(record, observation, null, 10);
     equal([after.phase, after.reason], ["Stopped", "BackendEmpty"]);
     assert(phase.allowedOperations({ record: after, by: "user", now: 10 }).start.allowed, "start");
+  },
+  "a step counts its own subject's bytes only": () => {
+    const tracker = new progress.StepTracker([
+      { step: "image", label: "Image exported", subject: "local-big:1" },
+    ]);
+    assert(!tracker.finish("image", "bootstrap:1").applied, "another subject");
+    tracker.report("image", "local-big:1", 4_900_000_000);
+    tracker.finish("image", "local-big:1");
+    assert(
+      /^✓ Image exported \(local-big:1, 4\.9 GB\)/.test(progress.formatStep(tracker.read("image"))),
+      "line",
+    );
   },
   "an older reader gets the reason that it knows, and the finding beside it": () => {
     const written = conditions.setCondition(
