@@ -56,11 +56,12 @@ export function setCondition(
   let stored: Condition | undefined;
   let twins = false;
   for (const condition of list) {
-    if (condition.type !== next.type) continue;
+    // A peer's list may hold anything.
+    if ((condition as Condition | undefined)?.type !== next.type) continue;
     twins = stored !== undefined;
     stored = condition;
   }
-  if (stored !== undefined && !twins && isReason(next.reason) && restates(stored, next)) return list;
+  if (stored && !twins && isReason(next.reason) && restates(stored, next)) return list;
   return restate(list, next, now);
 }
 
@@ -76,7 +77,7 @@ function restate(list: readonly Condition[], next: ConditionUpdate, now: number)
   const index = speakerIndex(list, type);
   const stored = list[index];
   if (stored === undefined) return [...list, { ...update, lastTransitionTime: changedAt(update, now) }];
-  const alone = list.every((condition, at) => at === index || condition.type !== type);
+  const alone = list.every((condition, at) => at === index || !hasType(condition, type));
   if (alone && restates(stored, update)) return list;
   const stated: Condition = {
     ...Object.fromEntries(Object.entries(stored).filter(([field]) => !isConditionField(field))),
@@ -84,7 +85,7 @@ function restate(list: readonly Condition[], next: ConditionUpdate, now: number)
     lastTransitionTime: keptTime(stored, update) ?? changedAt(update, now),
   };
   return list.flatMap((condition, at) =>
-    at === index ? [stated] : condition.type === type ? [] : [condition],
+    at === index ? [stated] : hasType(condition, type) ? [] : [condition],
   );
 }
 
@@ -94,8 +95,12 @@ function restate(list: readonly Condition[], next: ConditionUpdate, now: number)
  * @public
  */
 export function removeCondition(list: readonly Condition[], type: string): readonly Condition[] {
-  const kept = list.filter((condition) => condition.type !== type);
+  const kept = list.filter((condition) => !hasType(condition, type));
   return kept.length === list.length ? list : kept;
+}
+
+function hasType(condition: Condition | undefined, type: string): boolean {
+  return condition?.type === type;
 }
 
 function changedAt(update: ConditionUpdate, now: number): string {

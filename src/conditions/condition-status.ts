@@ -1,3 +1,4 @@
+import { textOf, wholeNumber } from "./same-value.js";
 import type { ConditionStatus } from "./condition.js";
 
 /** By the number of the protobuf enum. */
@@ -11,15 +12,9 @@ const WORDS: readonly ConditionStatus[] = ["Unknown", "True", "False", "Unknown"
  * @internal
  */
 export function readStatus(value: unknown): ConditionStatus | undefined {
-  if (typeof value === "number") return WORDS[value];
-  if (typeof value === "boolean") return value ? "True" : "False";
-  if (typeof value !== "string") return value === undefined || value === null ? "Unknown" : undefined;
-  const word = value
-    .trim()
+  const word = textOf(value ?? "")
+    ?.trim()
     .toLowerCase()
-    .replace(/^([a-z0-9]+_)*(status|condition)_/, "");
-  return (
-    WORDS.find((status) => status.toLowerCase() === word) ??
-    (/^(unspecified)?$/.test(word) ? "Unknown" : undefined)
-  );
+    .replace(/^(([a-z0-9]+_)*(status|condition)_)?(unspecified$)?/, "");
+  return WORDS[wholeNumber(word === "" ? 0 : word)] ?? WORDS.find((status) => status.toLowerCase() === word);
 }

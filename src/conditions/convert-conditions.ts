@@ -1,6 +1,7 @@
 import type { ReasonCatalog } from "./catalog/reason-catalog.js";
 import { isKnown, reasonClass } from "./catalog/catalog-lookup.js";
 import type { Condition } from "./condition.js";
+import { defined, wholeNumber } from "./same-value.js";
 import { originOf } from "./matches-reason.js";
 
 /**
@@ -64,8 +65,7 @@ export function convertConditions(list: readonly Condition[], options: ConvertOp
  * @public
  */
 export function readContract(value: unknown): number {
-  const digits = typeof value === "string" && /^\d+$/.test(value) ? Number(value) : value;
-  const contract = Math.min(typeof digits === "number" ? digits : 1, Number.MAX_SAFE_INTEGER);
+  const contract = Math.min(typeof value === "number" ? value : wholeNumber(value), Number.MAX_SAFE_INTEGER);
   return Number.isInteger(contract) && contract > 0 ? contract : 1;
 }
 
@@ -100,13 +100,13 @@ function convert(condition: Condition, catalog: ReasonCatalog, contract: number)
   if (general === undefined) return stated;
   if (general === condition.reason && stated !== condition) return condition;
   const further = generalReasons.slice(index);
-  return {
-    ...without(stated, ["generalReasons"]),
+  return defined({
+    ...stated,
     reason: general,
     cause: cause ?? { reason, message: stated.message },
-    ...(further.length > 0 && { generalReasons: further }),
-    convertedFrom: { reason, generalReasons, ...(cause !== undefined && { cause }) },
-  };
+    generalReasons: further.length > 0 ? further : undefined,
+    convertedFrom: defined({ reason, generalReasons, cause }),
+  });
 }
 
 /** What the writer stated, with what a peer has added since: a later cause, general reasons beyond the writer's. */
@@ -118,16 +118,11 @@ function restore(condition: Condition): Condition {
   const stated = cause?.reason === origin.reason ? origin.cause : cause;
   const general: readonly string[] = Array.isArray(condition.generalReasons) ? condition.generalReasons : [];
   const added = general.filter((reason) => !origin.generalReasons.includes(reason));
-  return {
-    ...without(condition, ["convertedFrom", "cause"]),
+  return defined({
+    ...condition,
     reason: origin.reason,
     generalReasons: [...origin.generalReasons, ...added],
-    ...(stated && { cause: stated }),
-  };
-}
-
-function without(condition: Condition, fields: readonly (keyof Condition)[]): Condition {
-  const copy = { ...condition };
-  for (const field of fields) Reflect.deleteProperty(copy, field);
-  return copy;
+    cause: stated ?? undefined,
+    convertedFrom: undefined,
+  });
 }

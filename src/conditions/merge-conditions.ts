@@ -40,7 +40,7 @@ export function mergeConditions(
     (!sameValue(before.get(type), own.get(type)) && sameValue(before.get(type), stored.get(type)));
   const done = new Set<string>();
   const merged = [...theirs, ...mine].flatMap((condition, at): readonly Condition[] => {
-    const { type } = condition;
+    const type = (condition as Condition | undefined)?.type as string;
     if (!mineWins(type)) return at < theirs.length ? [condition] : [];
     const said = own.get(type);
     if (done.has(type) || !said) return [];
@@ -53,9 +53,11 @@ export function mergeConditions(
 }
 
 /** What speaks for each type, in one pass. */
-function speakers(list: readonly Condition[]): ReadonlyMap<string, Condition> {
+function speakers(list: readonly (Condition | undefined)[]): ReadonlyMap<string, Condition> {
   const found = new Map<string, Condition>();
   for (const condition of list) {
+    // A peer's list may hold anything.
+    if (!condition) continue;
     const speaking = found.get(condition.type);
     if (!speaking || compareTwins(condition, speaking) > 0) found.set(condition.type, condition);
   }

@@ -7,9 +7,19 @@ import { type Condition, type ConditionUpdate, isConditionField } from "./condit
  */
 export function sameValue(a: unknown, b: unknown): boolean {
   if (a === b) return true;
-  if (!isObject(a) || !isObject(b) || Array.isArray(a) !== Array.isArray(b)) return false;
-  return Object.keys({ ...a, ...b }).every((key) => sameValue(a[key], b[key]));
+  // A queue, because a peer may nest deeper than the stack goes.
+  const pairs: [unknown, unknown][] = [[a, b]];
+  for (const [x, y] of pairs) {
+    if (x === y) continue;
+    if (!isObject(x) || !isObject(y) || Array.isArray(x) !== Array.isArray(y) || pairs.length > MOST_VALUES)
+      return false;
+    for (const key of Object.keys({ ...x, ...y })) pairs.push([x[key], y[key]]);
+  }
+  return true;
 }
+
+/** No condition holds as many values: these two are circles, and count as different. */
+const MOST_VALUES = 1e6;
 
 type Fields = Record<string, unknown>;
 
@@ -20,6 +30,33 @@ type Fields = Record<string, unknown>;
  */
 export function isObject(value: unknown): value is Fields {
   return typeof value === "object" && value !== null;
+}
+
+/**
+ * A word, a number or a truth value as text; `undefined` for an object and for nothing.
+ *
+ * @internal
+ */
+export function textOf(value: unknown): string | undefined {
+  return isObject(value) || value === undefined || value === null ? undefined : String(value);
+}
+
+/**
+ * A whole number, or the decimal digits of one as protobuf writes an int64; `NaN` for anything else.
+ *
+ * @internal
+ */
+export function wholeNumber(value: unknown): number {
+  return /^-?\d+$/.test(textOf(value) ?? "") ? Number(value) : NaN;
+}
+
+/**
+ * A copy without the fields that are undefined, which would be there for a reader of keys.
+ *
+ * @internal
+ */
+export function defined<Value extends object>(fields: Value): Value {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Value;
 }
 
 /**
@@ -37,6 +74,7 @@ export function restates(stored: Condition, update: ConditionUpdate): boolean {
     same(stored.cause, update.cause) &&
     same(stored.generalReasons ?? NONE, update.generalReasons ?? NONE) &&
     same(stored.convertedFrom, update.convertedFrom) &&
+    same(stored.unread, update.unread) &&
     sameForeignFields(stored as object as Fields, update as object as Fields)
   );
 }
