@@ -105,9 +105,10 @@ export const gatewayReasons = {
   },
   Expired: {
     types: ["Ready"],
-    class: "informational",
+    class: "terminal",
     phases: ["Stopping", "Stopped"],
     summary: "The sandbox's lifetime is over.",
+    action: "Create a new sandbox.",
     sources: [{ backend: "agent-sandbox", raw: ["SandboxExpired", "ClaimExpired"], versions: ">=0.2.1" }],
   },
   MainProcessCompleted: {
