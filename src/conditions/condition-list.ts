@@ -2,7 +2,7 @@ import { SlipwayError } from "../errors.js";
 import { type Condition, type ConditionUpdate, isConditionField } from "./condition.js";
 import { speakerIndex } from "./condition-order.js";
 import { isReason, sanitizeUpdate } from "./condition-shape.js";
-import { restates } from "./same-value.js";
+import { restates, unlessSame } from "./same-value.js";
 import { keptTime, readTime, transitionTime } from "./transition-time.js";
 
 /**
@@ -76,14 +76,15 @@ function restate(list: readonly Condition[], next: ConditionUpdate, now: number)
   }
   const index = speakerIndex(list, type);
   const stored = list[index];
-  if (stored === undefined) return [...list, { ...update, lastTransitionTime: changedAt(update, now) }];
   const alone = list.every((condition, at) => at === index || !hasType(condition, type));
-  if (alone && restates(stored, update)) return list;
+  if (stored && alone && restates(stored, update)) return list;
   const stated: Condition = {
-    ...Object.fromEntries(Object.entries(stored).filter(([field]) => !isConditionField(field))),
+    ...Object.fromEntries(Object.entries(stored ?? {}).filter(([field]) => !isConditionField(field))),
     ...update,
-    lastTransitionTime: keptTime(stored, update) ?? changedAt(update, now),
+    lastTransitionTime:
+      (stored && keptTime(stored, update)) ?? readTime(update.lastTransitionTime) ?? transitionTime(now),
   };
+  if (!stored) return [...list, stated];
   return list.flatMap((condition, at) =>
     at === index ? [stated] : hasType(condition, type) ? [] : [condition],
   );
@@ -95,14 +96,12 @@ function restate(list: readonly Condition[], next: ConditionUpdate, now: number)
  * @public
  */
 export function removeCondition(list: readonly Condition[], type: string): readonly Condition[] {
-  const kept = list.filter((condition) => !hasType(condition, type));
-  return kept.length === list.length ? list : kept;
+  return unlessSame(
+    list.filter((condition) => !hasType(condition, type)),
+    list,
+  );
 }
 
 function hasType(condition: Condition | undefined, type: string): boolean {
   return condition?.type === type;
-}
-
-function changedAt(update: ConditionUpdate, now: number): string {
-  return readTime(update.lastTransitionTime) ?? transitionTime(now);
 }

@@ -1,4 +1,5 @@
 import type { Condition } from "./condition.js";
+import { statuses } from "./condition-status.js";
 import { isGeneration } from "./condition-shape.js";
 import { isObject } from "./same-value.js";
 import { instantOf } from "./transition-time.js";
@@ -35,7 +36,7 @@ function generationOf({ observedGeneration }: Condition): number {
 
 function timeOf(condition: Condition): number {
   // A finite floor: the difference of two infinities is NaN, which would hide the rules below.
-  return instantOf(condition.lastTransitionTime) ?? -Number.MAX_SAFE_INTEGER;
+  return instantOf(condition.lastTransitionTime) ?? -9e15;
 }
 
 /**
@@ -43,7 +44,7 @@ function timeOf(condition: Condition): number {
  * it is walked takes any depth and every circle.
  */
 function contentOf(condition: Condition): string {
-  const content: unknown[] = [["True", "Unknown", "False"].indexOf(condition.status)];
+  const content: unknown[] = [statuses.indexOf(condition.status)];
   const found = new Set([condition as object as Record<string, unknown>]);
   for (const part of found) {
     for (const name of Object.keys(part).sort()) {

@@ -1,5 +1,5 @@
-import type { Condition, ConditionCause, ConditionUpdate } from "./condition.js";
-import { readStatus } from "./condition-status.js";
+import type { Condition, ConditionCause, ConditionStatus, ConditionUpdate } from "./condition.js";
+import { readStatus, statuses } from "./condition-status.js";
 import { defined, isObject } from "./same-value.js";
 import { instantOf } from "./transition-time.js";
 
@@ -12,7 +12,7 @@ export const conditionLimits = { type: 316, reason: 1024, message: 32_768 } as c
 
 const TYPE =
   /^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\/)?([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
-const REASON = /^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/;
+const REASON = /^[A-Za-z]([\w,:]*\w)?$/;
 /** What a condition without a reason is stored under: Kubernetes refuses an empty one. */
 const NO_REASON = "NoReasonReported";
 
@@ -43,14 +43,14 @@ export function validateCondition(condition: unknown): readonly ConditionIssue[]
   const fields = isObject(condition) ? (condition as Partial<Condition>) : {};
   const valid: Partial<Record<keyof Condition, boolean>> = {
     type: isConditionType(fields.type),
-    status: ["True", "False", "Unknown"].includes(fields.status ?? ""),
+    status: statuses.includes(fields.status as ConditionStatus),
     reason: isReason(fields.reason),
     message: isMessage(fields.message),
     lastTransitionTime: instantOf(fields.lastTransitionTime) !== undefined,
     observedGeneration: isGeneration(fields.observedGeneration),
   };
   return (Object.keys(valid) as (keyof Condition)[]).flatMap((field) =>
-    valid[field] === true ? [] : [{ field, value: fields[field] }],
+    valid[field] ? [] : { field, value: fields[field] },
   );
 }
 
@@ -92,7 +92,7 @@ export function sanitizeUpdate(update: ConditionUpdate): ConditionUpdate {
  */
 export function sanitizeReason(text: string): string {
   if (isReason(text)) return text;
-  const words = reduced(text, conditionLimits.reason, /[^A-Za-z0-9_,:]+/g, "_");
+  const words = reduced(text, conditionLimits.reason, /[^\w,:]+/g, "_");
   if (words === "") return NO_REASON;
   return trim(`${/^\d/.test(words) ? "Reason_" : ""}${words}`.slice(0, conditionLimits.reason));
 }
@@ -117,7 +117,7 @@ export function isConditionType(text: unknown): text is string {
 
 function sanitizeType(text: string): string {
   if (isConditionType(text)) return text;
-  return reduced(text, conditionLimits.type, /[^A-Za-z0-9_.-]+/g, "-");
+  return reduced(text, conditionLimits.type, /[^\w.-]+/g, "-");
 }
 
 function sanitizeMessage(message: unknown): string {
@@ -158,5 +158,5 @@ function asText(value: unknown): string {
 }
 
 function trim(text: string): string {
-  return text.replace(/^[^A-Za-z0-9]+|[^A-Za-z0-9]+$/g, "");
+  return text.replace(/^[\W_]+|[\W_]+$/g, "");
 }

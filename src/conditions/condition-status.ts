@@ -1,6 +1,12 @@
 import { textOf, wholeNumber } from "./same-value.js";
 import type { ConditionStatus } from "./condition.js";
 
+/**
+ * The statuses, the bad one last: of two the cautious one speaks.
+ *
+ * @internal
+ */
+export const statuses: readonly ConditionStatus[] = ["True", "Unknown", "False"];
 /** By the number of the protobuf enum. */
 const WORDS: readonly ConditionStatus[] = ["Unknown", "True", "False", "Unknown"];
 /**
@@ -16,5 +22,7 @@ export function readStatus(value: unknown): ConditionStatus | undefined {
     ?.trim()
     .toLowerCase()
     .replace(/^(([a-z0-9]+_)*(status|condition)_)?(unspecified$)?/, "");
-  return WORDS[wholeNumber(word === "" ? 0 : word)] ?? WORDS.find((status) => status.toLowerCase() === word);
+  return (
+    WORDS[wholeNumber(word === "" ? 0 : word)] ?? statuses.find((status) => status.toLowerCase() === word)
+  );
 }

@@ -1,7 +1,7 @@
 import type { ReasonCatalog } from "./catalog/reason-catalog.js";
 import { isKnown, reasonClass } from "./catalog/catalog-lookup.js";
 import type { Condition } from "./condition.js";
-import { defined, wholeNumber } from "./same-value.js";
+import { defined, isObject, unlessSame, wholeNumber } from "./same-value.js";
 import { originOf } from "./matches-reason.js";
 
 /**
@@ -47,7 +47,7 @@ export interface ConvertOptions {
 export function convertConditions(list: readonly Condition[], options: ConvertOptions): readonly Condition[] {
   const contract = readContract(options.contract);
   const converted = list.map((condition) => convert(condition, options.catalog, contract));
-  return converted.every((condition, index) => condition === list[index]) ? list : converted;
+  return unlessSame(converted, list);
 }
 
 /**
@@ -91,10 +91,10 @@ export function shownIndex(chain: readonly string[], catalog: ReasonCatalog, con
 
 function convert(condition: Condition, catalog: ReasonCatalog, contract: number): Condition {
   // A peer's list may hold anything.
-  if (typeof condition !== "object" || (condition as unknown) === null) return condition;
+  if (!isObject(condition)) return condition;
   const stated = restore(condition);
   const { reason, cause } = stated;
-  const generalReasons: readonly string[] = Array.isArray(stated.generalReasons) ? stated.generalReasons : [];
+  const generalReasons = generalOf(stated);
   const index = shownIndex([reason, ...generalReasons], catalog, contract);
   const general = generalReasons[index - 1];
   if (general === undefined) return stated;
@@ -116,8 +116,7 @@ function restore(condition: Condition): Condition {
   const { cause = origin.cause } = condition;
   // The cause that a conversion made of the skipped reason was nobody's statement.
   const stated = cause?.reason === origin.reason ? origin.cause : cause;
-  const general: readonly string[] = Array.isArray(condition.generalReasons) ? condition.generalReasons : [];
-  const added = general.filter((reason) => !origin.generalReasons.includes(reason));
+  const added = generalOf(condition).filter((reason) => !origin.generalReasons.includes(reason));
   return defined({
     ...condition,
     reason: origin.reason,
@@ -125,4 +124,8 @@ function restore(condition: Condition): Condition {
     cause: stated ?? undefined,
     convertedFrom: undefined,
   });
+}
+
+function generalOf({ generalReasons }: Condition): readonly string[] {
+  return Array.isArray(generalReasons) ? generalReasons : [];
 }

@@ -54,18 +54,15 @@ const NOTHING_SAID = { status: "Unknown", reason: "", message: "", lastTransitio
  */
 export function parseConditions(input: unknown): readonly Condition[] {
   const sent = isText(input) ? parseJson(input) : input;
-  const list = Array.isArray(sent) ? undefined : listIn(sent);
-  return (list ?? [sent].flat().filter(isCondition)).flatMap(parseCondition);
+  return (listIn(sent) ?? [sent].flat().filter(isCondition)).flatMap(parseCondition);
 }
 
 /** The list that an object keeps. Anything else below one of the names is a foreign field. */
 function listIn(input: unknown, depth = 0): readonly unknown[] | undefined {
-  if (Array.isArray(input)) return input.some(hasType) ? input : undefined;
-  for (const container of isObject(input) && depth <= CONTAINERS.length ? CONTAINERS : []) {
-    const list = listIn(
-      Object.entries(input as Fields).find(([name]) => fold(name) === container)?.[1],
-      depth + 1,
-    );
+  for (const container of CONTAINERS) {
+    const inner: unknown = Object.entries(input ?? {}).find(([name]) => fold(name) === container)?.[1];
+    if (Array.isArray(inner) && inner.some(hasType)) return inner;
+    const list = isFields(inner) && depth < CONTAINERS.length ? listIn(inner, depth + 1) : undefined;
     if (list) return list;
   }
   return undefined;

@@ -7,19 +7,16 @@ import { type Condition, type ConditionUpdate, isConditionField } from "./condit
  */
 export function sameValue(a: unknown, b: unknown): boolean {
   if (a === b) return true;
-  // A queue, because a peer may nest deeper than the stack goes.
+  // A queue, because a peer may nest deeper than the stack goes. Only circles fill it with a million: these differ.
   const pairs: [unknown, unknown][] = [[a, b]];
   for (const [x, y] of pairs) {
     if (x === y) continue;
-    if (!isObject(x) || !isObject(y) || Array.isArray(x) !== Array.isArray(y) || pairs.length > MOST_VALUES)
+    if (!isObject(x) || !isObject(y) || Array.isArray(x) !== Array.isArray(y) || pairs.length > 1e6)
       return false;
     for (const key of Object.keys({ ...x, ...y })) pairs.push([x[key], y[key]]);
   }
   return true;
 }
-
-/** No condition holds as many values: these two are circles, and count as different. */
-const MOST_VALUES = 1e6;
 
 type Fields = Record<string, unknown>;
 
@@ -38,7 +35,7 @@ export function isObject(value: unknown): value is Fields {
  * @internal
  */
 export function textOf(value: unknown): string | undefined {
-  return isObject(value) || value === undefined || value === null ? undefined : String(value);
+  return value === undefined || value === null || isObject(value) ? undefined : String(value);
 }
 
 /**
@@ -48,6 +45,15 @@ export function textOf(value: unknown): string | undefined {
  */
 export function wholeNumber(value: unknown): number {
   return /^-?\d+$/.test(textOf(value) ?? "") ? Number(value) : NaN;
+}
+
+/**
+ * The list as it was where nothing differs, so that the caller sees by reference that no write is due.
+ *
+ * @internal
+ */
+export function unlessSame<Item>(list: readonly Item[], before: readonly Item[]): readonly Item[] {
+  return list.length === before.length && list.every((item, at) => item === before[at]) ? before : list;
 }
 
 /**
@@ -70,7 +76,7 @@ export function restates(stored: Condition, update: ConditionUpdate): boolean {
     stored.status === update.status &&
     stored.reason === update.reason &&
     stored.message === update.message &&
-    (stored.observedGeneration ?? undefined) === (update.observedGeneration ?? undefined) &&
+    same(stored.observedGeneration, update.observedGeneration) &&
     same(stored.cause, update.cause) &&
     same(stored.generalReasons ?? NONE, update.generalReasons ?? NONE) &&
     same(stored.convertedFrom, update.convertedFrom) &&

@@ -60,11 +60,9 @@ interface Stated {
 
 function numericInstant(value: unknown): number | undefined {
   const at =
-    typeof value === "number"
-      ? value
-      : value instanceof Date
-        ? value.getTime()
-        : wholeNumber((value as { seconds?: unknown } | null | undefined)?.seconds) * 1000;
+    typeof value === "number" || value instanceof Date
+      ? Number(value)
+      : wholeNumber((value as { seconds?: unknown } | null | undefined)?.seconds) * 1000;
   return isInstant(at) ? at : undefined;
 }
 

@@ -36,7 +36,7 @@ export const backendReasons = {
   InspectFailed: {
     types: ["Ready"],
     class: "transient",
-    summary: "The backend could not be asked about the workload.",
+    summary: "The backend could not be asked.",
   },
   Scheduled: {
     types: ["PodScheduled"],
@@ -194,7 +194,7 @@ export const backendReasons = {
   ContainerRuntimeRestart: {
     types: ["Ready"],
     class: "transient",
-    summary: "The container ended as by a restart of the engine (137, 143).",
+    summary: "The container ended as the engine restarts (137, 143).",
   },
   RemovalFailed: {
     types: ["Ready"],
@@ -278,7 +278,7 @@ export const backendReasons = {
     types: ["Ready", "Finished"],
     class: "terminal",
     phases: ["Error"],
-    summary: "The workload was ended by a signal from outside.",
+    summary: "A signal from outside ended the workload.",
     action: "Find who sent it, then start it again.",
     sources: [{ backend: "qemu", raw: ["host-qmp-quit", "host-qmp-system-reset", "host-signal", "host-ui"] }],
   },
@@ -366,7 +366,7 @@ export const backendReasons = {
   ProcessPollFailed: {
     types: ["Ready"],
     class: "transient",
-    summary: "The VM's launcher process could not be observed.",
+    summary: "The launcher process could not be observed.",
   },
   ProvisioningFailed: {
     types: ["Ready"],
