@@ -62,7 +62,9 @@ export function unlessSame<Item>(list: readonly Item[], before: readonly Item[])
  * @internal
  */
 export function defined<Value extends object>(fields: Value): Value {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Value;
+  const copy = { ...fields };
+  for (const name in copy) if (copy[name] === undefined) Reflect.deleteProperty(copy, name);
+  return copy;
 }
 
 /**
@@ -90,7 +92,7 @@ const NONE: readonly string[] = [];
 
 /** A peer's `null` is an absent field. */
 function same(a: unknown, b: unknown): boolean {
-  return sameValue(a ?? undefined, b ?? undefined);
+  return a === b || sameValue(a ?? undefined, b ?? undefined);
 }
 
 function sameForeignFields(stored: Fields, update: Fields): boolean {

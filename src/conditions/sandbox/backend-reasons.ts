@@ -221,7 +221,7 @@ export const backendReasons = {
     types: ["Ready"],
     class: "waiting",
     phases: ["Provisioning", "Starting"],
-    summary: "The workload runs and its health check has not answered.",
+    summary: "The health check has not answered.",
     sources: [
       { backend: "docker", raw: ["starting"] },
       { backend: "podman", raw: ["starting"] },
@@ -231,7 +231,7 @@ export const backendReasons = {
     types: ["Ready"],
     class: "informational",
     phases: ["Ready"],
-    summary: "The workload's health check passes.",
+    summary: "The health check passes.",
     sources: [
       { backend: "docker", raw: ["healthy"] },
       { backend: "podman", raw: ["healthy"] },
@@ -241,7 +241,7 @@ export const backendReasons = {
     types: ["Ready"],
     class: "transient",
     phases: ["Provisioning", "Starting"],
-    summary: "The workload runs and its health check fails.",
+    summary: "The health check fails.",
     action: "Read its output.",
     sources: [
       { backend: "docker", raw: ["unhealthy"] },

@@ -369,7 +369,7 @@ export const gatewayReasons = {
     class: "terminal",
     phases: ["Error"],
     summary: "A bootstrap step failed for good.",
-    action: "Remove the cause that the message names, then start it again.",
+    action: "Remove the cause, then start it again.",
   },
   BootstrapAttemptsExhausted: {
     types: ["Ready", "Bootstrapped"],
