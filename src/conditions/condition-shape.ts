@@ -124,7 +124,11 @@ function sanitizeMessage(message: unknown): string {
   const text = asText(message);
   const limit = conditionLimits.message;
   // A code point takes at most two units: most texts need no counting, and no text needs more.
-  return text.length <= limit ? text : [...text.slice(0, 2 * limit)].slice(0, limit).join("");
+  return text.length <= limit
+    ? text
+    : Array.from(text.slice(0, 2 * limit))
+        .slice(0, limit)
+        .join("");
 }
 
 function sanitizeCause(cause: ConditionCause): ConditionCause {

@@ -127,5 +127,5 @@ function restore(condition: Condition): Condition {
 }
 
 function generalOf({ generalReasons }: Condition): readonly string[] {
-  return Array.isArray(generalReasons) ? generalReasons : [];
+  return Array.isArray(generalReasons) ? (generalReasons as readonly string[]) : [];
 }

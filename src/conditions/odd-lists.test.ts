@@ -59,7 +59,7 @@ describe.each<[string, unknown]>([
   });
 
   it("is written around it", () => {
-    const { lastTransitionTime: _time, ...update } = ready;
+    const update = { type: "Ready", status: "True", reason: "A", message: "m" } as const;
     expect(setCondition(list, update, 0)).toBe(list);
     expect(setCondition(list, { ...update, reason: "B" }, 0)).toEqual([odd, { ...ready, reason: "B" }, odd]);
     expect(setCondition(list, { ...update, type: "New" }, 0)).toHaveLength(4);
@@ -80,7 +80,7 @@ describe("a condition with a deep value in it", () => {
 
   it("is compared, merged, converted and read", () => {
     const list = listOf({ ...ready, ...fields });
-    const { lastTransitionTime: _time, ...update } = ready;
+    const update = { type: "Ready", status: "True", reason: "A", message: "m" } as const;
     expect(setCondition(list, { ...update, ...again }, 0)).toBe(list);
     expect(setCondition(list, { ...update, ...again, cause: undefined }, 0)).not.toBe(list);
     expect(mergeConditions(list, listOf({ ...ready, ...again }), list, ["Ready"])).toBe(list);
