@@ -61,7 +61,7 @@ export function parseConditions(input: unknown): readonly Condition[] {
 function listIn(input: unknown, depth = 0): readonly unknown[] | undefined {
   for (const container of CONTAINERS) {
     const inner: unknown = Object.entries(input ?? {}).find(([name]) => fold(name) === container)?.[1];
-    if (Array.isArray(inner) && inner.some(hasType)) return inner;
+    if (Array.isArray(inner) && inner.some(hasType)) return inner as readonly unknown[];
     const list = isFields(inner) && depth < CONTAINERS.length ? listIn(inner, depth + 1) : undefined;
     if (list) return list;
   }

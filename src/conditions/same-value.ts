@@ -35,7 +35,7 @@ export function isObject(value: unknown): value is Fields {
  * @internal
  */
 export function textOf(value: unknown): string | undefined {
-  return value === undefined || value === null || isObject(value) ? undefined : String(value as string);
+  return value === undefined || value === null || isObject(value) ? undefined : (value as number).toString();
 }
 
 /**

@@ -50,13 +50,7 @@ export interface ConditionSummary {
  */
 export function summarize(list: readonly Condition[], options: SummarizeOptions = {}): ConditionSummary {
   const { type = "Ready", generation = 0 } = options;
-  const {
-    status,
-    reason = "",
-    message = "",
-    cause,
-    observedGeneration,
-  } = getCondition(list, type) ?? NOT_REPORTED;
+  const { status, reason, message, cause, observedGeneration } = getCondition(list, type) ?? NOT_REPORTED;
   const because = cause ? ` (${cause.reason})` : "";
   const what = `${type}=${status} ${reason}${because}`.trimEnd();
   return {
