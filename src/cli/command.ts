@@ -16,6 +16,8 @@ export interface CommandIo {
   complain(line: string): void;
   /** Epoch milliseconds. */
   now(): number;
+  /** The version of this package. */
+  version(): string;
 }
 
 /**

@@ -20,6 +20,7 @@ async function slipway(
     print: (line) => out.push(line),
     complain: (line) => err.push(line),
     now: () => Date.parse(AT),
+    version: () => "1.2.3",
   });
   return { code, out: out.join("\n"), err: err.join("\n") };
 }

@@ -20,4 +20,8 @@ process.exitCode = await run(process.argv.slice(2), {
   print: (line) => process.stdout.write(`${line}\n`),
   complain: (line) => process.stderr.write(`${line}\n`),
   now: () => Date.now(),
+  version: () => {
+    const manifest = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
+    return (JSON.parse(manifest) as { version: string }).version;
+  },
 });

@@ -18,6 +18,10 @@ export async function run(args: readonly string[], io: CommandIo): Promise<numbe
     help(io);
     return name === undefined ? EXIT_BAD_INPUT : EXIT_OK;
   }
+  if (name === "--version" || name === "-v") {
+    io.print(io.version());
+    return EXIT_OK;
+  }
   const command = commands.find((candidate) => candidate.name === name);
   if (command === undefined) {
     const known = commands.map((candidate) => candidate.name).join(", ");
@@ -42,5 +46,5 @@ function help(io: CommandIo): void {
   io.print("");
   for (const { name, summary } of commands) io.print(`  ${name.padEnd(10)} ${summary}`);
   io.print("");
-  io.print("slipway <command> --help says more.");
+  io.print("slipway <command> --help says more; slipway --version prints the version.");
 }

@@ -2,7 +2,7 @@ import { SlipwayError } from "../errors.js";
 import { type Condition, type ConditionUpdate, isConditionField } from "./condition.js";
 import { speakerIndex } from "./condition-order.js";
 import { isReason, sanitizeUpdate } from "./condition-shape.js";
-import { restates } from "./same-value.js";
+import { restates, unlessSame } from "./same-value.js";
 import { keptTime, readTime, transitionTime } from "./transition-time.js";
 
 /**
@@ -56,11 +56,12 @@ export function setCondition(
   let stored: Condition | undefined;
   let twins = false;
   for (const condition of list) {
-    if (condition.type !== next.type) continue;
+    // A peer's list may hold anything.
+    if ((condition as Condition | undefined)?.type !== next.type) continue;
     twins = stored !== undefined;
     stored = condition;
   }
-  if (stored !== undefined && !twins && isReason(next.reason) && restates(stored, next)) return list;
+  if (stored && !twins && isReason(next.reason) && restates(stored, next)) return list;
   return restate(list, next, now);
 }
 
@@ -75,16 +76,17 @@ function restate(list: readonly Condition[], next: ConditionUpdate, now: number)
   }
   const index = speakerIndex(list, type);
   const stored = list[index];
-  if (stored === undefined) return [...list, { ...update, lastTransitionTime: changedAt(update, now) }];
-  const alone = list.every((condition, at) => at === index || condition.type !== type);
-  if (alone && restates(stored, update)) return list;
+  const alone = list.every((condition, at) => at === index || !hasType(condition, type));
+  if (stored && alone && restates(stored, update)) return list;
   const stated: Condition = {
-    ...Object.fromEntries(Object.entries(stored).filter(([field]) => !isConditionField(field))),
+    ...Object.fromEntries(Object.entries(stored ?? {}).filter(([field]) => !isConditionField(field))),
     ...update,
-    lastTransitionTime: keptTime(stored, update) ?? changedAt(update, now),
+    lastTransitionTime:
+      (stored && keptTime(stored, update)) ?? readTime(update.lastTransitionTime) ?? transitionTime(now),
   };
+  if (!stored) return [...list, stated];
   return list.flatMap((condition, at) =>
-    at === index ? [stated] : condition.type === type ? [] : [condition],
+    at === index ? [stated] : hasType(condition, type) ? [] : [condition],
   );
 }
 
@@ -94,10 +96,12 @@ function restate(list: readonly Condition[], next: ConditionUpdate, now: number)
  * @public
  */
 export function removeCondition(list: readonly Condition[], type: string): readonly Condition[] {
-  const kept = list.filter((condition) => condition.type !== type);
-  return kept.length === list.length ? list : kept;
+  return unlessSame(
+    list.filter((condition) => !hasType(condition, type)),
+    list,
+  );
 }
 
-function changedAt(update: ConditionUpdate, now: number): string {
-  return readTime(update.lastTransitionTime) ?? transitionTime(now);
+function hasType(condition: Condition | undefined, type: string): boolean {
+  return condition?.type === type;
 }

@@ -1,4 +1,7 @@
 import type { Condition } from "./condition.js";
+import { statuses } from "./condition-status.js";
+import { isGeneration } from "./condition-shape.js";
+import { isObject } from "./same-value.js";
 import { instantOf } from "./transition-time.js";
 
 /**
@@ -19,25 +22,36 @@ export function compareTwins(a: Condition, b: Condition): number {
  *
  * @internal
  */
-export function speakerIndex(list: readonly Condition[], type: string): number {
+export function speakerIndex(list: readonly (Condition | undefined)[], type: string): number {
   return list.reduce((speaker, condition, index) => {
     const speaking = list[speaker];
-    return condition.type === type && (!speaking || compareTwins(condition, speaking) > 0) ? index : speaker;
+    return condition?.type === type && (!speaking || compareTwins(condition, speaking) > 0) ? index : speaker;
   }, -1);
 }
 
 function generationOf({ observedGeneration }: Condition): number {
-  // A negative one is no claim.
-  return (observedGeneration as number) >= 0 ? (observedGeneration as number) : -1;
+  // What is no generation is no claim.
+  return isGeneration(observedGeneration) ? (observedGeneration ?? -1) : -1;
 }
 
 function timeOf(condition: Condition): number {
   // A finite floor: the difference of two infinities is NaN, which would hide the rules below.
-  return instantOf(condition.lastTransitionTime) ?? -Number.MAX_SAFE_INTEGER;
+  return instantOf(condition.lastTransitionTime) ?? -9e15;
 }
 
-/** Any fixed order will do; `False` comes after `True`, so that of two the cautious one speaks. */
+/**
+ * Any fixed order will do; `False` comes after `True`, so that of two the cautious one speaks. A set that grows while
+ * it is walked takes any depth and every circle.
+ */
 function contentOf(condition: Condition): string {
-  const rank = ["True", "Unknown", "False"].indexOf(condition.status);
-  return JSON.stringify([rank, Object.entries(condition).sort()]);
+  const content: unknown[] = [statuses.indexOf(condition.status)];
+  const found = new Set([condition as object as Record<string, unknown>]);
+  for (const part of found) {
+    for (const name of Object.keys(part).sort()) {
+      const value: unknown = part[name];
+      if (isObject(value)) found.add(value);
+      content.push(name, isObject(value) || String(value));
+    }
+  }
+  return JSON.stringify(content);
 }

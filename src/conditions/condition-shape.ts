@@ -1,6 +1,6 @@
-import type { Condition, ConditionCause, ConditionUpdate } from "./condition.js";
-import { readStatus } from "./condition-status.js";
-import { isObject } from "./same-value.js";
+import type { Condition, ConditionCause, ConditionStatus, ConditionUpdate } from "./condition.js";
+import { readStatus, statuses } from "./condition-status.js";
+import { defined, isObject } from "./same-value.js";
 import { instantOf } from "./transition-time.js";
 
 /**
@@ -12,7 +12,7 @@ export const conditionLimits = { type: 316, reason: 1024, message: 32_768 } as c
 
 const TYPE =
   /^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\/)?([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
-const REASON = /^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/;
+const REASON = /^[A-Za-z]([\w,:]*\w)?$/;
 /** What a condition without a reason is stored under: Kubernetes refuses an empty one. */
 const NO_REASON = "NoReasonReported";
 
@@ -43,14 +43,14 @@ export function validateCondition(condition: unknown): readonly ConditionIssue[]
   const fields = isObject(condition) ? (condition as Partial<Condition>) : {};
   const valid: Partial<Record<keyof Condition, boolean>> = {
     type: isConditionType(fields.type),
-    status: ["True", "False", "Unknown"].includes(fields.status ?? ""),
+    status: statuses.includes(fields.status as ConditionStatus),
     reason: isReason(fields.reason),
     message: isMessage(fields.message),
     lastTransitionTime: instantOf(fields.lastTransitionTime) !== undefined,
     observedGeneration: isGeneration(fields.observedGeneration),
   };
   return (Object.keys(valid) as (keyof Condition)[]).flatMap((field) =>
-    valid[field] === true ? [] : [{ field, value: fields[field] }],
+    valid[field] ? [] : { field, value: fields[field] },
   );
 }
 
@@ -61,18 +61,19 @@ export function validateCondition(condition: unknown): readonly ConditionIssue[]
  * @internal
  */
 export function sanitizeUpdate(update: ConditionUpdate): ConditionUpdate {
-  const { observedGeneration, cause, generalReasons, convertedFrom, ...rest } = update;
-  return {
-    ...rest,
+  const { observedGeneration, cause, generalReasons } = update;
+  return defined({
+    ...update,
     type: sanitizeType(update.type),
     status: readStatus(update.status) ?? "Unknown",
     reason: sanitizeReason(update.reason),
     message: sanitizeMessage(update.message),
-    ...(isGeneration(observedGeneration) && observedGeneration !== undefined && { observedGeneration }),
-    ...(cause && { cause: sanitizeCause(cause) }),
-    ...(Array.isArray(generalReasons) && { generalReasons: generalReasons.map(sanitizeReason) }),
-    ...(convertedFrom && { convertedFrom }),
-  };
+    observedGeneration: isGeneration(observedGeneration) ? observedGeneration : undefined,
+    cause: cause ? sanitizeCause(cause) : undefined,
+    generalReasons: Array.isArray(generalReasons)
+      ? generalReasons.filter((each) => asText(each)).map(sanitizeReason)
+      : undefined,
+  });
 }
 
 /**
@@ -91,12 +92,7 @@ export function sanitizeUpdate(update: ConditionUpdate): ConditionUpdate {
  */
 export function sanitizeReason(text: string): string {
   if (isReason(text)) return text;
-  // Cut first: the text may be of any length.
-  const words = trim(
-    asText(text)
-      .slice(0, conditionLimits.reason)
-      .replace(/[^A-Za-z0-9_,:]+/g, "_"),
-  );
+  const words = reduced(text, conditionLimits.reason, /[^\w,:]+/g, "_");
   if (words === "") return NO_REASON;
   return trim(`${/^\d/.test(words) ? "Reason_" : ""}${words}`.slice(0, conditionLimits.reason));
 }
@@ -107,7 +103,7 @@ export function sanitizeReason(text: string): string {
  * @internal
  */
 export function isReason(text: unknown): text is string {
-  return typeof text === "string" && text.length <= conditionLimits.reason && REASON.test(text);
+  return fits(text, conditionLimits.reason, REASON);
 }
 
 /**
@@ -116,16 +112,12 @@ export function isReason(text: unknown): text is string {
  * @internal
  */
 export function isConditionType(text: unknown): text is string {
-  return typeof text === "string" && text.length <= conditionLimits.type && TYPE.test(text);
+  return fits(text, conditionLimits.type, TYPE);
 }
 
 function sanitizeType(text: string): string {
   if (isConditionType(text)) return text;
-  return trim(
-    asText(text)
-      .slice(0, conditionLimits.type)
-      .replace(/[^A-Za-z0-9_.-]+/g, "-"),
-  );
+  return reduced(text, conditionLimits.type, /[^\w.-]+/g, "-");
 }
 
 function sanitizeMessage(message: unknown): string {
@@ -156,10 +148,19 @@ export function isGeneration(value: unknown): value is number | undefined {
   return value === undefined || (Number.isSafeInteger(value) && (value as number) >= 0);
 }
 
+function fits(text: unknown, limit: number, pattern: RegExp): text is string {
+  return typeof text === "string" && text.length <= limit && pattern.test(text);
+}
+
+/** Cut first: the text may be of any length. */
+function reduced(text: unknown, limit: number, others: RegExp, by: string): string {
+  return trim(asText(text).slice(0, limit).replace(others, by));
+}
+
 function asText(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
 function trim(text: string): string {
-  return text.replace(/^[^A-Za-z0-9]+|[^A-Za-z0-9]+$/g, "");
+  return text.replace(/^[\W_]+|[\W_]+$/g, "");
 }

@@ -1,5 +1,12 @@
+import { textOf, wholeNumber } from "./same-value.js";
 import type { ConditionStatus } from "./condition.js";
 
+/**
+ * The statuses, the bad one last: of two the cautious one speaks.
+ *
+ * @internal
+ */
+export const statuses: readonly ConditionStatus[] = ["True", "Unknown", "False"];
 /** By the number of the protobuf enum. */
 const WORDS: readonly ConditionStatus[] = ["Unknown", "True", "False", "Unknown"];
 /**
@@ -11,15 +18,11 @@ const WORDS: readonly ConditionStatus[] = ["Unknown", "True", "False", "Unknown"
  * @internal
  */
 export function readStatus(value: unknown): ConditionStatus | undefined {
-  if (typeof value === "number") return WORDS[value];
-  if (typeof value === "boolean") return value ? "True" : "False";
-  if (typeof value !== "string") return value === undefined || value === null ? "Unknown" : undefined;
-  const word = value
-    .trim()
+  const word = textOf(value ?? "")
+    ?.trim()
     .toLowerCase()
-    .replace(/^([a-z0-9]+_)*(status|condition)_/, "");
+    .replace(/^(([a-z0-9]+_)*(status|condition)_)?(unspecified$)?/, "");
   return (
-    WORDS.find((status) => status.toLowerCase() === word) ??
-    (/^(unspecified)?$/.test(word) ? "Unknown" : undefined)
+    WORDS[wholeNumber(word === "" ? 0 : word)] ?? statuses.find((status) => status.toLowerCase() === word)
   );
 }

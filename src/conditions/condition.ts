@@ -31,6 +31,8 @@ export interface Condition {
   readonly generalReasons?: readonly string[] | undefined;
   /** What the writer stated, where the reason was generalised for a reader of an older contract. */
   readonly convertedFrom?: ConversionOrigin | undefined;
+  /** What a peer said in fields of this list that could not be read, as it was sent; filled by `parseConditions`. */
+  readonly unread?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /**
@@ -80,6 +82,7 @@ export function isConditionField(field: string): boolean {
     case "cause":
     case "generalReasons":
     case "convertedFrom":
+    case "unread":
       return true;
     default:
       return false;

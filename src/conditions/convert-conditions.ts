@@ -1,6 +1,7 @@
 import type { ReasonCatalog } from "./catalog/reason-catalog.js";
 import { isKnown, reasonClass } from "./catalog/catalog-lookup.js";
 import type { Condition } from "./condition.js";
+import { defined, isObject, unlessSame, wholeNumber } from "./same-value.js";
 import { originOf } from "./matches-reason.js";
 
 /**
@@ -46,7 +47,7 @@ export interface ConvertOptions {
 export function convertConditions(list: readonly Condition[], options: ConvertOptions): readonly Condition[] {
   const contract = readContract(options.contract);
   const converted = list.map((condition) => convert(condition, options.catalog, contract));
-  return converted.every((condition, index) => condition === list[index]) ? list : converted;
+  return unlessSame(converted, list);
 }
 
 /**
@@ -64,8 +65,7 @@ export function convertConditions(list: readonly Condition[], options: ConvertOp
  * @public
  */
 export function readContract(value: unknown): number {
-  const digits = typeof value === "string" && /^\d+$/.test(value) ? Number(value) : value;
-  const contract = Math.min(typeof digits === "number" ? digits : 1, Number.MAX_SAFE_INTEGER);
+  const contract = Math.min(typeof value === "number" ? value : wholeNumber(value), Number.MAX_SAFE_INTEGER);
   return Number.isInteger(contract) && contract > 0 ? contract : 1;
 }
 
@@ -91,22 +91,22 @@ export function shownIndex(chain: readonly string[], catalog: ReasonCatalog, con
 
 function convert(condition: Condition, catalog: ReasonCatalog, contract: number): Condition {
   // A peer's list may hold anything.
-  if (typeof condition !== "object" || (condition as unknown) === null) return condition;
+  if (!isObject(condition)) return condition;
   const stated = restore(condition);
   const { reason, cause } = stated;
-  const generalReasons: readonly string[] = Array.isArray(stated.generalReasons) ? stated.generalReasons : [];
+  const generalReasons = generalOf(stated);
   const index = shownIndex([reason, ...generalReasons], catalog, contract);
   const general = generalReasons[index - 1];
   if (general === undefined) return stated;
   if (general === condition.reason && stated !== condition) return condition;
   const further = generalReasons.slice(index);
-  return {
-    ...without(stated, ["generalReasons"]),
+  return defined({
+    ...stated,
     reason: general,
     cause: cause ?? { reason, message: stated.message },
-    ...(further.length > 0 && { generalReasons: further }),
-    convertedFrom: { reason, generalReasons, ...(cause !== undefined && { cause }) },
-  };
+    generalReasons: further.length > 0 ? further : undefined,
+    convertedFrom: defined({ reason, generalReasons, cause }),
+  });
 }
 
 /** What the writer stated, with what a peer has added since: a later cause, general reasons beyond the writer's. */
@@ -116,18 +116,16 @@ function restore(condition: Condition): Condition {
   const { cause = origin.cause } = condition;
   // The cause that a conversion made of the skipped reason was nobody's statement.
   const stated = cause?.reason === origin.reason ? origin.cause : cause;
-  const general: readonly string[] = Array.isArray(condition.generalReasons) ? condition.generalReasons : [];
-  const added = general.filter((reason) => !origin.generalReasons.includes(reason));
-  return {
-    ...without(condition, ["convertedFrom", "cause"]),
+  const added = generalOf(condition).filter((reason) => !origin.generalReasons.includes(reason));
+  return defined({
+    ...condition,
     reason: origin.reason,
     generalReasons: [...origin.generalReasons, ...added],
-    ...(stated && { cause: stated }),
-  };
+    cause: stated ?? undefined,
+    convertedFrom: undefined,
+  });
 }
 
-function without(condition: Condition, fields: readonly (keyof Condition)[]): Condition {
-  const copy = { ...condition };
-  for (const field of fields) Reflect.deleteProperty(copy, field);
-  return copy;
+function generalOf({ generalReasons }: Condition): readonly string[] {
+  return Array.isArray(generalReasons) ? (generalReasons as readonly string[]) : [];
 }

@@ -68,7 +68,7 @@ export function stateIsolationMismatch(
 ): readonly Condition[] {
   const { now, message = "", observedGeneration } = finding;
   const type = "IsolationBackendMatched";
-  const seen = { message, ...(observedGeneration !== undefined && { observedGeneration }) };
+  const seen = { message, observedGeneration };
   if ("cleared" in finding) {
     if (!getCondition(list, type)) return list;
     return setCondition(list, { type, status: "True", reason: MATCHES, ...seen }, now);

@@ -30,9 +30,10 @@ export interface MatchOptions {
  * Whether a condition is a case of a reason: by its reason, by its general reasons, or (unless `cause: false`) by a
  * more specific finding behind it.
  *
- * What a client calls instead of comparing strings: the answer for a name is the same in every contract that the
- * condition may be published in. Needs no catalog. Reasons are exact strings: letter case counts, and an absent condition
- * matches nothing.
+ * What a client calls instead of comparing strings. Needs no catalog. A condition that `convertConditions` published
+ * matches the same names in every contract, as long as nobody dropped its additive fields; with `cause: false` it
+ * matches in an older contract only what that contract shows and what is more general. Reasons are exact strings:
+ * letter case counts. An absent condition matches nothing, and an absent or empty reason is matched by nothing.
  *
  * @example
  * ```ts
@@ -47,10 +48,10 @@ export interface MatchOptions {
  */
 export function matchesReason(
   condition: ReasonedCondition | null | undefined,
-  reason: string,
+  reason: string | null | undefined,
   options: MatchOptions = {},
 ): boolean {
-  if (!condition || reason === "") return false;
+  if (!condition || !reason) return false;
   if (condition.reason === reason || includes(condition.generalReasons, reason)) return true;
   if (options.cause === false) return false;
   const origin = originOf(condition);

@@ -1,6 +1,6 @@
 import type { Condition } from "./condition.js";
 import { compareTwins } from "./condition-order.js";
-import { sameValue } from "./same-value.js";
+import { sameValue, unlessSame } from "./same-value.js";
 import { keptTime } from "./transition-time.js";
 
 /**
@@ -38,24 +38,23 @@ export function mergeConditions(
   const mineWins = (type: string): boolean =>
     owned.has(type) ||
     (!sameValue(before.get(type), own.get(type)) && sameValue(before.get(type), stored.get(type)));
-  const done = new Set<string>();
   const merged = [...theirs, ...mine].flatMap((condition, at): readonly Condition[] => {
-    const { type } = condition;
+    const type = (condition as Condition | undefined)?.type as string;
     if (!mineWins(type)) return at < theirs.length ? [condition] : [];
     const said = own.get(type);
-    if (done.has(type) || !said) return [];
-    done.add(type);
-    return [keepTime(said, stored.get(type))];
+    // Said once; what is left of the type is a twin.
+    own.delete(type);
+    return said ? [keepTime(said, stored.get(type))] : [];
   });
-  return merged.length === theirs.length && merged.every((condition, at) => condition === theirs[at])
-    ? theirs
-    : merged;
+  return unlessSame(merged, theirs);
 }
 
 /** What speaks for each type, in one pass. */
-function speakers(list: readonly Condition[]): ReadonlyMap<string, Condition> {
+function speakers(list: readonly (Condition | undefined)[]): Map<string, Condition> {
   const found = new Map<string, Condition>();
   for (const condition of list) {
+    // A peer's list may hold anything.
+    if (!condition) continue;
     const speaking = found.get(condition.type);
     if (!speaking || compareTwins(condition, speaking) > 0) found.set(condition.type, condition);
   }

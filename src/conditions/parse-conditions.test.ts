@@ -1,6 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { convertConditions, parseConditions, sandboxReasons } from "./index.js";
+import {
+  type Condition,
+  convertConditions,
+  matchesReason,
+  parseConditions,
+  sandboxReasons,
+  setCondition,
+} from "./index.js";
 
 // The same cases in every run: a test that fails sometimes teaches nobody.
 fc.configureGlobal({ seed: 20_260_101 });
@@ -73,10 +80,10 @@ describe("parseConditions", () => {
   });
 
   it.each<[unknown]>([["Maybe"], [17], [{}], [{ toString: 1 }], ["CONDITION_STATUS_DEGRADED"]])(
-    "keeps the status %j, which has no meaning here, under raw",
+    "keeps the status %j, which has no meaning here, under unread",
     (status) => {
       const parsed = one({ ...plain, status });
-      expect(parsed).toEqual({ ...plain, status: "Unknown", raw: { status } });
+      expect(parsed).toEqual({ ...plain, status: "Unknown", unread: { status } });
       expect(parseConditions([parsed])).toEqual([parsed]);
     },
   );
@@ -110,10 +117,13 @@ describe("parseConditions", () => {
     });
   });
 
-  it("keeps a generation that is none under raw, because a wrong number would be a claim", () => {
-    expect(one({ ...plain, observedGeneration: -1 })).toEqual({ ...plain, raw: { observedGeneration: -1 } });
+  it("keeps a generation that is none under unread, because a wrong number would be a claim", () => {
+    expect(one({ ...plain, observedGeneration: -1 })).toEqual({
+      ...plain,
+      unread: { observedGeneration: -1 },
+    });
     expect(one({ ...plain, observedGeneration: "9007199254740993" })).toMatchObject({
-      raw: { observedGeneration: "9007199254740993" },
+      unread: { observedGeneration: "9007199254740993" },
     });
   });
 
@@ -147,7 +157,7 @@ describe("parseConditions", () => {
   it("refuses seconds that only begin with a number", () => {
     expect(one({ ...plain, lastTransitionTime: { seconds: "12abc" } })).toMatchObject({
       lastTransitionTime: "",
-      raw: { lastTransitionTime: { seconds: "12abc" } },
+      unread: { lastTransitionTime: { seconds: "12abc" } },
     });
   });
 
@@ -218,6 +228,95 @@ describe("parseConditions", () => {
     expect(parseConditions([parsed])).toEqual([parsed]);
   });
 
+  it.each<[string, unknown]>([
+    ["text", "as it came"],
+    ["an object", { status: "original", other: 1 }],
+    ["a list", [1, "x"]],
+  ])("leaves a foreign field raw alone, %s, beside what it cannot read itself", (_name, raw) => {
+    expect(one({ ...plain, raw })).toEqual({ ...plain, raw });
+    const parsed = one({ ...plain, raw, status: "Maybe" });
+    expect(parsed).toEqual({ ...plain, raw, status: "Unknown", unread: { status: "Maybe" } });
+    expect(parseConditions([parsed])).toEqual([parsed]);
+  });
+
+  it("keeps what an earlier reader could not read, and a foreign field of that name", () => {
+    expect(one({ ...plain, unread: { reason: [1] }, status: "Maybe" })).toEqual({
+      ...plain,
+      status: "Unknown",
+      unread: { reason: [1], status: "Maybe" },
+    });
+    expect(one({ ...plain, unread: "mail" })).toEqual({ ...plain, unread: { unread: "mail" } });
+  });
+
+  it("keeps what it cannot read until a writer states the condition anew, and no longer", () => {
+    const list = parseConditions([{ ...plain, status: "Maybe", raw: "theirs" }]);
+    const restated = { type: "Ready", status: "Unknown", reason: "A", message: "m" } as const;
+    const [anew] = setCondition(list, restated, 0);
+    expect(anew).toEqual({ ...restated, raw: "theirs", lastTransitionTime: plain.lastTransitionTime });
+    const [other] = setCondition(list, { ...restated, status: "True" }, 0);
+    expect(other).toEqual({
+      ...restated,
+      status: "True",
+      raw: "theirs",
+      lastTransitionTime: "1970-01-01T00:00:00Z",
+    });
+    expect(setCondition(list, list[0] as Condition, 0)).toBe(list);
+  });
+
+  it("reads the general reasons beside one that is none", () => {
+    const general = ["B", null, { not: "text" }, "C", 7];
+    const parsed = one({ ...plain, generalReasons: general });
+    expect(parsed).toEqual({ ...plain, generalReasons: ["B", "C"], unread: { generalReasons: general } });
+    for (const name of ["B", "C"]) expect(matchesReason(parsed, name)).toBe(true);
+    expect(parseConditions([parsed])).toEqual([parsed]);
+  });
+
+  const object = {
+    apiVersion: "v1",
+    kind: "Sandbox",
+    metadata: { name: "s" },
+    status: { conditions: [plain] },
+  };
+
+  it("finds the conditions in a watch event", () => {
+    expect(parseConditions({ type: "MODIFIED", object })).toEqual([plain]);
+    expect(parseConditions({ Type: "ADDED", Object: object })).toEqual([plain]);
+  });
+
+  it.each<[string, unknown]>([
+    ["a watch event without conditions", { type: "DELETED", object: { kind: "Pod", metadata: {} } }],
+    ["an error event", { type: "ERROR", object: { kind: "Status", status: "Failure", reason: "Expired" } }],
+    ["a Secret", { apiVersion: "v1", kind: "Secret", type: "Opaque", metadata: {}, data: { a: "YQ==" } }],
+    ["a Secret without a head", { type: "kubernetes.io/tls", data: { "tls.key": "YQ==" } }],
+    ["an Event", { kind: "Event", metadata: {}, type: "Warning", reason: "Failed", message: "m" }],
+    [
+      "an object with a type and a status of its own",
+      { metadata: {}, type: "vm", status: { phase: "Ready" } },
+    ],
+    ["a list of watch events", [{ type: "MODIFIED", object }]],
+  ])("takes %s for no condition", (_name, input) => {
+    expect(parseConditions(input)).toEqual([]);
+    expect(parseConditions(JSON.stringify(input))).toEqual([]);
+  });
+
+  it.each<[string, object, object]>([
+    [
+      "a status object",
+      { status: { value: "up" } },
+      { status: "Unknown", unread: { status: { value: "up" } } },
+    ],
+    ["a conditions object", { conditions: { a: 1 } }, {}],
+    ["a conditions list of something else", { conditions: ["a", { b: 1 }] }, {}],
+    ["a sandbox object", { sandbox: { name: "s" } }, {}],
+    ["an object of the name object", { object: { kind: "Pod" } }, {}],
+    ["a kind and metadata", { kind: "soft", metadata: { by: "x" } }, {}],
+  ])("does not drop a condition that stands alone for %s of its own", (_name, fields, read) => {
+    const expected = [{ ...plain, ...fields, ...read }];
+    expect(parseConditions({ ...plain, ...fields })).toEqual(expected);
+    expect(parseConditions([{ ...plain, ...fields }])).toEqual(expected);
+    expect(parseConditions({ conditions: [{ ...plain, ...fields }] })).toEqual(expected);
+  });
+
   it("does not follow a circle or a deep nest of containers", () => {
     const circle: Record<string, unknown> = {};
     circle["status"] = circle;
@@ -237,6 +336,7 @@ describe("parseConditions", () => {
         generalReasons: value,
         convertedFrom: value,
         raw: value,
+        unread: value,
         extra: value,
       },
       { requiredKeys: ["type"] },

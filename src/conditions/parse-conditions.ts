@@ -1,7 +1,7 @@
 import type { Condition, ConditionCause } from "./condition.js";
 import { isGeneration } from "./condition-shape.js";
 import { readStatus } from "./condition-status.js";
-import { isObject } from "./same-value.js";
+import { defined, isObject, textOf, wholeNumber } from "./same-value.js";
 import { readTime } from "./transition-time.js";
 
 type Fields = Record<string, unknown>;
@@ -12,31 +12,35 @@ const READERS: ReadonlyMap<string, Read> = new Map(
   Object.entries<Read>({
     type: (value) => (isText(value) ? value : undefined),
     status: readStatus,
-    reason: readText,
-    message: readText,
-    lastTransitionTime: (value) => readTime(value) ?? readText(value),
-    observedGeneration: readGeneration,
+    reason: textOf,
+    message: textOf,
+    lastTransitionTime: (value) => readTime(value) ?? textOf(value),
+    observedGeneration: (value) => (isGeneration(wholeNumber(value)) ? Number(value) : undefined),
     cause: readCause,
-    generalReasons: (value) => (Array.isArray(value) && value.every(isText) ? value : undefined),
+    generalReasons: (value) => (Array.isArray(value) ? value.filter(isText) : undefined),
     convertedFrom: readOrigin,
+    unread: (value) => (isFields(value) ? value : undefined),
   }),
 );
 /** The fields by their names without underscores and letter case: camelCase, snake_case, Go's PascalCase. */
 const NAMES = new Map([...READERS.keys()].map((name) => [fold(name), name]));
 NAMES.set("transitiontime", "lastTransitionTime");
-/** Where an object may keep its list: a status, a Kubernetes object, a reply that wraps one. */
-const CONTAINERS = ["conditions", "status", "sandbox"];
+/** Where an object may keep its list: a status, a Kubernetes object, a reply or a watch event that wraps one. */
+const CONTAINERS = ["conditions", "status", "sandbox", "object"];
+/** What marks an object with a `type` of its own that is no condition: a watch event, a Secret, an Event. */
+const MARKS = ["object", "kind", "apiversion", "metadata", "data"];
 const NOTHING_SAID = { status: "Unknown", reason: "", message: "", lastTransitionTime: "" } as const;
 
 /**
- * Reads conditions from whatever a peer sent: a list, an object with `conditions` or `status.conditions`, one
- * condition, or the JSON text of any of them; in Kubernetes' field names, protobuf-JSON's (camelCase and snake_case)
- * or Go's.
+ * Reads conditions from whatever a peer sent: a list, an object with `conditions` or `status.conditions`, a watch event
+ * of one, one condition, or the JSON text of any of them; in Kubernetes' field names, protobuf-JSON's (camelCase and
+ * snake_case) or Go's.
  *
  * Never throws. Unknown types, reasons and fields are kept as they are. Statuses are read in any case, as booleans and
  * as protobuf enum names or numbers; generations also as strings; times are brought to RFC 3339 in whole seconds. What
- * a known field holds that cannot be read is kept under `raw`, with the field `Unknown`, empty or absent. Absent
- * reasons, messages and times are empty strings. Only an entry that is no object or has no type is left out.
+ * a known field holds that cannot be read is kept under `unread`, with the field `Unknown`, empty or absent. Absent
+ * reasons, messages and times are empty strings. In a list of conditions only an entry that is no object or has no type
+ * is left out; elsewhere also an object that only looks like one, as a watch event and a Secret do.
  *
  * @example
  * ```ts
@@ -49,19 +53,33 @@ const NOTHING_SAID = { status: "Unknown", reason: "", message: "", lastTransitio
  * @public
  */
 export function parseConditions(input: unknown): readonly Condition[] {
-  return entriesOf(isText(input) ? parseJson(input) : input).flatMap((entry) =>
-    isFields(entry) ? parseCondition(entry) : [],
-  );
+  const sent = isText(input) ? parseJson(input) : input;
+  return (listIn(sent) ?? [sent].flat().filter(isCondition)).flatMap(parseCondition);
 }
 
-function entriesOf(input: unknown, depth = 0): readonly unknown[] {
-  if (Array.isArray(input)) return input;
-  if (!isFields(input) || depth > CONTAINERS.length) return [];
+/** The list that an object keeps. Anything else below one of the names is a foreign field. */
+function listIn(input: unknown, depth = 0): readonly unknown[] | undefined {
   for (const container of CONTAINERS) {
-    const inner = Object.entries(input).find(([name]) => name.toLowerCase() === container)?.[1];
-    if (isObject(inner)) return entriesOf(inner, depth + 1);
+    const inner: unknown = Object.entries(input ?? {}).find(([name]) => fold(name) === container)?.[1];
+    if (Array.isArray(inner) && inner.some(hasType)) return inner as readonly unknown[];
+    const list = isFields(inner) && depth < CONTAINERS.length ? listIn(inner, depth + 1) : undefined;
+    if (list) return list;
   }
-  return [input];
+  return undefined;
+}
+
+function hasType(entry: unknown): boolean {
+  return isFilled(named(entry)["type"]);
+}
+
+/** Whether an entry that stands alone is a condition: one with a status of its own is, whatever else it has. */
+function isCondition(entry: unknown): boolean {
+  if (!hasType(entry)) return false;
+  const { status, ...fields } = named(entry);
+  return (
+    (isFilled(status) && !isObject(status)) ||
+    !Object.entries(fields).some(([name, value]) => MARKS.includes(fold(name)) && isFilled(value))
+  );
 }
 
 function parseJson(text: string): unknown {
@@ -72,41 +90,31 @@ function parseJson(text: string): unknown {
   }
 }
 
-function parseCondition(entry: Fields): readonly Condition[] {
-  const said: [string, unknown][] = [];
-  const unread: [string, unknown][] = [];
-  for (const [name, value] of Object.entries(named(entry))) {
+function parseCondition(entry: unknown): readonly Condition[] {
+  const unread: Fields = {};
+  const said = Object.entries(named(entry)).map(([name, value]) => {
     const read = READERS.get(name);
     const understood = read ? read(value) : value;
-    if (understood !== undefined) said.push([name, understood]);
-    else if (isFilled(value)) unread.push([name, value]);
-  }
-  const condition: Partial<Condition> & Fields = { ...NOTHING_SAID, ...Object.fromEntries(said) };
-  if (!condition.type) return [];
-  if (unread.length > 0)
-    condition["raw"] = { ...(condition["raw"] as object), ...Object.fromEntries(unread) };
-  return [condition as Condition & Fields];
+    // Of a list, some items may not be understood.
+    const partly = Array.isArray(value) && value.length !== (understood as unknown[] | undefined)?.length;
+    if (partly || (understood === undefined && isFilled(value))) unread[name] = value;
+    return [name, understood];
+  });
+  const condition: Fields = { ...NOTHING_SAID, ...defined(Object.fromEntries(said) as Fields) };
+  if (!condition["type"]) return [];
+  if (isFilled(Object.keys(unread)[0]))
+    condition["unread"] = { ...(condition["unread"] as Fields), ...unread };
+  return [condition as object as Condition];
 }
 
 function fold(name: string): string {
   return name.replaceAll("_", "").toLowerCase();
 }
 
-function readText(value: unknown): string | undefined {
-  if (typeof value === "number" || typeof value === "boolean") return String(value);
-  return isText(value) ? value : undefined;
-}
-
-/** Protobuf writes an int64 as a string. */
-function readGeneration(value: unknown): number | undefined {
-  const generation = isText(value) && /^\d+$/.test(value) ? Number(value) : value;
-  return isGeneration(generation) ? generation : undefined;
-}
-
 function readCause(value: unknown): ConditionCause | undefined {
   const fields = named(value);
-  if (!isText(fields["reason"])) return undefined;
-  return { ...fields, reason: fields["reason"], message: readText(fields["message"]) ?? "" };
+  const reason = textOf(fields["reason"]);
+  return reason === undefined ? undefined : { ...fields, reason, message: textOf(fields["message"]) ?? "" };
 }
 
 function readOrigin(value: unknown): unknown {
@@ -118,7 +126,7 @@ function readOrigin(value: unknown): unknown {
 
 /** The fields by their exact names. An exact name wins over another spelling, which is then kept as it is. */
 function named(value: unknown): Fields {
-  const fields = isFields(value) ? value : {};
+  const fields = isObject(value) ? value : {};
   const found = new Map<string, unknown>();
   for (const [name, field] of Object.entries(fields)) {
     const exact = NAMES.get(fold(name)) ?? name;

@@ -7,8 +7,15 @@ import { type Condition, type ConditionUpdate, isConditionField } from "./condit
  */
 export function sameValue(a: unknown, b: unknown): boolean {
   if (a === b) return true;
-  if (!isObject(a) || !isObject(b) || Array.isArray(a) !== Array.isArray(b)) return false;
-  return Object.keys({ ...a, ...b }).every((key) => sameValue(a[key], b[key]));
+  // A queue, because a peer may nest deeper than the stack goes. Only circles fill it with a million: these differ.
+  const pairs: [unknown, unknown][] = [[a, b]];
+  for (const [x, y] of pairs) {
+    if (x === y) continue;
+    if (!isObject(x) || !isObject(y) || Array.isArray(x) !== Array.isArray(y) || pairs.length > 1e6)
+      return false;
+    for (const key of Object.keys({ ...x, ...y })) pairs.push([x[key], y[key]]);
+  }
+  return true;
 }
 
 type Fields = Record<string, unknown>;
@@ -23,6 +30,44 @@ export function isObject(value: unknown): value is Fields {
 }
 
 /**
+ * A word, a number or a truth value as text; `undefined` for an object and for nothing.
+ *
+ * @internal
+ */
+export function textOf(value: unknown): string | undefined {
+  return value === undefined || value === null || isObject(value) ? undefined : (value as number).toString();
+}
+
+/**
+ * A whole number, or the decimal digits of one as protobuf writes an int64; `NaN` for anything else.
+ *
+ * @internal
+ */
+export function wholeNumber(value: unknown): number {
+  return /^-?\d+$/.test(textOf(value) ?? "") ? Number(value) : NaN;
+}
+
+/**
+ * The list as it was where nothing differs, so that the caller sees by reference that no write is due.
+ *
+ * @internal
+ */
+export function unlessSame<Item>(list: readonly Item[], before: readonly Item[]): readonly Item[] {
+  return list.length === before.length && list.every((item, at) => item === before[at]) ? before : list;
+}
+
+/**
+ * A copy without the fields that are undefined, which would be there for a reader of keys.
+ *
+ * @internal
+ */
+export function defined<Value extends object>(fields: Value): Value {
+  const copy = { ...fields };
+  for (const name in copy) if (copy[name] === undefined) Reflect.deleteProperty(copy, name);
+  return copy;
+}
+
+/**
  * Whether a writer's update says nothing that the stored condition does not say already. The time is not compared: it
  * follows from the status. Plain comparisons first, because an unchanged update is the hot path of every writer.
  *
@@ -33,10 +78,11 @@ export function restates(stored: Condition, update: ConditionUpdate): boolean {
     stored.status === update.status &&
     stored.reason === update.reason &&
     stored.message === update.message &&
-    (stored.observedGeneration ?? undefined) === (update.observedGeneration ?? undefined) &&
+    same(stored.observedGeneration, update.observedGeneration) &&
     same(stored.cause, update.cause) &&
     same(stored.generalReasons ?? NONE, update.generalReasons ?? NONE) &&
     same(stored.convertedFrom, update.convertedFrom) &&
+    same(stored.unread, update.unread) &&
     sameForeignFields(stored as object as Fields, update as object as Fields)
   );
 }
@@ -46,7 +92,7 @@ const NONE: readonly string[] = [];
 
 /** A peer's `null` is an absent field. */
 function same(a: unknown, b: unknown): boolean {
-  return sameValue(a ?? undefined, b ?? undefined);
+  return a === b || sameValue(a ?? undefined, b ?? undefined);
 }
 
 function sameForeignFields(stored: Fields, update: Fields): boolean {

@@ -1,4 +1,5 @@
 import type { Condition, ConditionCause, ConditionStatus } from "./condition.js";
+import { isGeneration } from "./condition-shape.js";
 import { getCondition } from "./condition-list.js";
 
 /**
@@ -50,7 +51,6 @@ export interface ConditionSummary {
 export function summarize(list: readonly Condition[], options: SummarizeOptions = {}): ConditionSummary {
   const { type = "Ready", generation = 0 } = options;
   const { status, reason, message, cause, observedGeneration } = getCondition(list, type) ?? NOT_REPORTED;
-  const claimed = observedGeneration as number;
   const because = cause ? ` (${cause.reason})` : "";
   const what = `${type}=${status} ${reason}${because}`.trimEnd();
   return {
@@ -59,7 +59,7 @@ export function summarize(list: readonly Condition[], options: SummarizeOptions 
     reason,
     message,
     ...(cause && { cause }),
-    stale: claimed >= 0 && claimed < generation,
+    stale: isGeneration(observedGeneration) && (observedGeneration ?? generation) < generation,
     text: message === "" ? what : `${what}: ${message}`,
   };
 }

@@ -1,4 +1,5 @@
 import { SlipwayError } from "../errors.js";
+import { wholeNumber } from "./same-value.js";
 
 const YEAR_1 = -62_135_596_800_000;
 const YEAR_10000 = 253_402_300_800_000;
@@ -59,16 +60,10 @@ interface Stated {
 
 function numericInstant(value: unknown): number | undefined {
   const at =
-    typeof value === "number" ? value : value instanceof Date ? value.getTime() : protobufInstant(value);
+    typeof value === "number" || value instanceof Date
+      ? Number(value)
+      : wholeNumber((value as { seconds?: unknown } | null | undefined)?.seconds) * 1000;
   return isInstant(at) ? at : undefined;
-}
-
-/** A protobuf int64 is a string in JSON. */
-function protobufInstant(value: unknown): number {
-  const { seconds } = (value ?? {}) as { seconds?: unknown };
-  return typeof seconds === "number" || (typeof seconds === "string" && /^-?\d+$/.test(seconds))
-    ? Number(seconds) * 1000
-    : NaN;
 }
 
 function isInstant(at: number): boolean {

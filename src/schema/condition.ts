@@ -51,6 +51,7 @@ export const conditionSchema = z
       .describe(
         "What the writer stated, where the reason was generalised for a reader of an older contract.",
       ),
+    unread: z.looseObject({}).optional().describe("What a peer said in known fields and could not be read."),
   })
   .meta({ title: "Condition" });
 

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { defineReasonCatalog, type ReasonCatalog } from "../conditions/index.js";
-import { SlipwayError } from "../errors.js";
+import { invalid } from "../errors.js";
+import { firstFault } from "./fault.js";
 
 const contract = z.int().min(1);
 const text = z.string().min(1);
@@ -81,15 +82,6 @@ export const reasonCatalogSchema = z
 export function decodeReasonCatalog(value: unknown): ReasonCatalog {
   const { success, data, error } = reasonCatalogSchema.safeParse(value);
   if (success) return defineReasonCatalog<string, string, string>(data);
-  const [issue] = error.issues;
-  const field = issue?.path.map(String).join(".") ?? "";
-  throw new SlipwayError(
-    "INVALID_CATALOG",
-    `Invalid catalog: ${field || "it"}: ${issue?.message ?? "not a catalog"}`,
-    {
-      field,
-      value,
-      cause: error,
-    },
-  );
+  const { field, expected, value: found } = firstFault(error, value);
+  throw invalid("INVALID_CATALOG", "catalog", field, expected, found);
 }

@@ -69,8 +69,10 @@ describe("conditionSchema", () => {
       message: "",
       lastTransitionTime: "2026-01-01T00:00:00Z",
       severity: "Info",
+      unread: { status: { value: "up" } },
     };
     expect(conditionSchema.parse(condition)).toEqual(condition);
+    expect(conditionSchema.safeParse({ ...condition, unread: "mail" }).success).toBe(false);
     expect(conditionListSchema.safeParse([condition, condition]).success).toBe(false);
   });
 });
@@ -84,7 +86,7 @@ describe("decodeReasonCatalog", () => {
   it.each<[unknown, string]>([
     [null, ""],
     [{ ...sandboxReasons, contract: "2" }, "contract"],
-    [{ ...sandboxReasons, emits: [{ operation: "o" }] }, "emits.0.cause"],
+    [{ ...sandboxReasons, emits: [{ operation: "o" }] }, "emits[0].cause"],
     [{ ...sandboxReasons, reasons: { A: { class: "fatal" } } }, "reasons.A.types"],
     [{ ...sandboxReasons, reasons: {} }, "emits[0].reason"],
   ])("refuses what is none, naming the field", (value, field) => {

@@ -1,5 +1,8 @@
 import { spawnSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
+import type { CommandIo } from "../../src/cli/command.js";
+import { lockText } from "../../src/cli/reasons/load-catalog.js";
+import { run } from "../../src/cli/run.js";
 import {
   type Condition,
   compareCatalogs,
@@ -204,6 +207,44 @@ describe("the change as the pull request of seed 003 made it", () => {
 
   it("stays breaking when the new name is put into the old contract with the old one as its general reason", () => {
     expect(breaking(next(1, [{ ...finding, reason: mismatch, generalReasons: [timeout] }]))).toHaveLength(1);
+  });
+
+  it("fails slipway reasons check on the built-in catalog, in words and in JSON, before anything is merged", async () => {
+    const emits = sandboxReasons.emits.map((each) => {
+      const found = each.operation === "prepare" && each.cause === finding.cause && each.type === "Ready";
+      return found ? { ...each, reason: mismatch, generalReasons: undefined } : each;
+    });
+    const files: Record<string, string> = {
+      "reasons.lock.json": lockText(sandboxReasons),
+      "catalog.json": JSON.stringify({ ...sandboxReasons, emits }),
+    };
+    const printed: string[] = [];
+    const io: CommandIo = {
+      read: (path) => files[path] ?? "",
+      write: () => expect.unreachable("a check writes nothing"),
+      load: () => Promise.reject(new Error("no module")),
+      print: (line) => printed.push(line),
+      complain: (line) => printed.push(line),
+      now: () => now,
+      version: () => "0.0.0",
+    };
+    const check = ["reasons", "check", "--catalog", "catalog.json"];
+    expect(await run(check, io)).toBe(1);
+    const words = printed.splice(0).join("\n");
+    expect(words).toContain(`Ready shows ${mismatch} where it showed ${timeout}`);
+    expect(words).toContain(`conditions[].reason == "${timeout}"`);
+    expect(words).toMatch(/automation.*CLI JSON.*SDK/);
+    expect(words.match(/way out:/g)).toHaveLength(2);
+    expect(await run([...check, "--json"], io)).toBe(1);
+    const { ok, differences } = JSON.parse(printed.join("\n")) as {
+      ok: boolean;
+      differences: { level: string }[];
+    };
+    expect(ok).toBe(false);
+    expect(differences.filter(({ level }) => level === "breaking")).toMatchObject([
+      { kind: "emission-reason", contracts: [1] },
+      { kind: "emission-match", contracts: [2] },
+    ]);
   });
 
   it("is not breaking by either way out", () => {

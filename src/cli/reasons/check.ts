@@ -1,13 +1,14 @@
 import { type CommandIo, EXIT_FAILED, EXIT_OK, UsageError } from "../command.js";
 import { loadCatalog, loadLock } from "./load-catalog.js";
 import { judge, renderDifferences, type Verdict } from "./verdict.js";
-import type { ReasonsOptions } from "./options.js";
+import { commandLine, type ReasonsOptions } from "./options.js";
 
 /** `slipway reasons check`: fails a build whose catalog would break clients of the locked one. */
 export async function checkReasons(options: ReasonsOptions, io: CommandIo): Promise<number> {
   const catalog = await loadCatalog(options.catalog, io);
   const locked = loadLock(options.lock, io);
-  if (locked === undefined) throw new UsageError(`${options.lock} does not exist: run slipway reasons lock`);
+  if (locked === undefined)
+    throw new UsageError(`${options.lock} does not exist: write it with ${commandLine("lock", options)}`);
   const verdict = judge(locked, catalog);
   const failed = fails(verdict, options);
   io.print(
@@ -44,6 +45,7 @@ function render(verdict: Verdict, failed: boolean, options: ReasonsOptions): str
       `${count}, announced by a new contract. A reader that does not ask gets contract 1: see that it still holds.`,
     );
   } else lines.push(`${count}.`);
-  if (breaking.length === 0 || !failed) lines.push("Record what is intended with: slipway reasons lock");
+  if (breaking.length === 0 || !failed)
+    lines.push(`Record what is intended with: ${commandLine("lock", options)}`);
   return lines.join("\n");
 }

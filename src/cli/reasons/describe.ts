@@ -1,12 +1,14 @@
-import { describeReason, type ReasonDescription } from "../../conditions/index.js";
+import { describeReason, type ReasonDescription, type ReasonEntry } from "../../conditions/index.js";
 import { type CommandIo, EXIT_FAILED, EXIT_OK, UsageError } from "../command.js";
 import { loadCatalog } from "./load-catalog.js";
-import type { ReasonsOptions } from "./options.js";
+import { expectOneOf, type ReasonsOptions } from "./options.js";
 
 /** `slipway reasons describe`: what words mean. Fails when the catalog knows one of them not at all. */
 export async function describeReasons(options: ReasonsOptions, io: CommandIo): Promise<number> {
   if (options.words.length === 0) throw new UsageError("describe takes one or more reasons");
   const catalog = await loadCatalog(options.catalog, io);
+  const sources = Object.values<ReasonEntry>(catalog.reasons).flatMap((entry) => entry.sources ?? []);
+  expectOneOf("--backend", options.backend, [...new Set(sources.map(({ backend }) => backend))].sort());
   const descriptions = options.words.map((word) =>
     describeReason(word, { catalog, backend: options.backend }),
   );

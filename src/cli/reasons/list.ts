@@ -1,14 +1,24 @@
-import { readContract, type ReasonCatalog, type ReasonEntry } from "../../conditions/index.js";
+import {
+  readContract,
+  type ReasonCatalog,
+  type ReasonEntry,
+  type RetiredReason,
+} from "../../conditions/index.js";
 import { type CommandIo, EXIT_OK, UsageError } from "../command.js";
 import { loadCatalog } from "./load-catalog.js";
-import type { ReasonsOptions } from "./options.js";
+import { expectOneOf, type ReasonsOptions } from "./options.js";
 
 /** `slipway reasons list`: the reasons of a catalog, by condition type. */
 export async function listReasons(options: ReasonsOptions, io: CommandIo): Promise<number> {
   const catalog = await loadCatalog(options.catalog, io);
   const contract = options.contract === undefined ? catalog.contract : readContract(options.contract);
-  if (options.contract !== undefined && String(contract) !== options.contract) {
-    throw new UsageError(`--contract takes a positive integer, got ${options.contract}`);
+  if (
+    options.contract !== undefined &&
+    (String(contract) !== options.contract || contract > catalog.contract)
+  ) {
+    throw new UsageError(
+      `--contract takes a contract of the catalog ${catalog.name}, 1 to ${catalog.contract}, got ${options.contract}`,
+    );
   }
   expectOneOf("--type", options.type, Object.keys(catalog.types));
   expectOneOf("--class", options.class, ["waiting", "transient", "terminal", "informational"]);
@@ -18,26 +28,38 @@ export async function listReasons(options: ReasonsOptions, io: CommandIo): Promi
       (options.type === undefined || entry.types.includes(options.type)) &&
       (options.class === undefined || entry.class === options.class),
   );
+  // Readers of this contract still know them. On which types they sat is not kept.
+  const retired = Object.entries(catalog.retired ?? {}).filter(
+    ([, entry]) =>
+      entry.retiredIn > contract &&
+      options.type === undefined &&
+      (options.class === undefined || (entry.class ?? "terminal") === options.class),
+  );
   io.print(
     options.json
-      ? JSON.stringify({ name: catalog.name, contract, reasons: Object.fromEntries(reasons) }, null, 2)
-      : render(catalog, contract, reasons, options.type),
+      ? JSON.stringify(
+          {
+            name: catalog.name,
+            contract,
+            reasons: Object.fromEntries(reasons),
+            retired: Object.fromEntries(retired),
+          },
+          null,
+          2,
+        )
+      : render(catalog, contract, reasons, retired, options.type),
   );
   return EXIT_OK;
-}
-
-function expectOneOf(option: string, value: string | undefined, known: readonly string[]): void {
-  if (value === undefined || known.includes(value)) return;
-  throw new UsageError(`${option} takes one of ${known.join(", ")}, got ${value}`);
 }
 
 function render(
   catalog: ReasonCatalog,
   contract: number,
   reasons: readonly (readonly [string, ReasonEntry])[],
+  retired: readonly (readonly [string, RetiredReason])[],
   only: string | undefined,
 ): string {
-  const width = Math.max(0, ...reasons.map(([name]) => name.length));
+  const width = Math.max(0, ...[...reasons, ...retired].map(([name]) => name.length));
   const sections = Object.keys(catalog.types)
     .filter((type) => only === undefined || only === type)
     .map((type) => [type, reasons.filter(([, entry]) => entry.types.includes(type))] as const)
@@ -48,5 +70,12 @@ function render(
       );
       return [type, ...lines].join("\n");
     });
+  if (retired.length > 0) {
+    const lines = retired.map(([name, { class: kept = "terminal", retiredIn, replacedBy }]) => {
+      const instead = replacedBy === undefined ? "" : ` for ${replacedBy}`;
+      return `  ${name.padEnd(width)}  ${kept.padEnd(13)}  Retired in contract ${retiredIn}${instead}.`;
+    });
+    sections.push(["Retired later", ...lines].join("\n"));
+  }
   return [`${catalog.name}, contract ${contract}`, ...sections].join("\n\n");
 }

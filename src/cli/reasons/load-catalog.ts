@@ -1,39 +1,49 @@
 import { type ReasonCatalog, sandboxReasons } from "../../conditions/index.js";
-import { isSlipwayError } from "../../errors.js";
+import { isSlipwayError, show } from "../../errors.js";
 import { decodeReasonCatalog } from "../../schema/reason-catalog.js";
 import { type CommandIo, UsageError } from "../command.js";
 
 const SCHEMA_VERSION = 1;
+const A_CATALOG = "a catalog, as JSON or as a JavaScript module that exports one";
+const A_LOCK = "a lock file, as slipway reasons lock writes it";
 
 /**
- * The catalog in a file: JSON (`-` is standard input), or a JavaScript module that exports one as `default`, `catalog` or `reasons`, or only
- * one. Without a file the built-in one.
+ * The catalog in a file: JSON (`-` is standard input), or a JavaScript module that exports one as `default`, `catalog`
+ * or `reasons`, or only one. Without a file the built-in one.
  */
 export async function loadCatalog(file: string | undefined, io: CommandIo): Promise<ReasonCatalog> {
   if (file === undefined) return sandboxReasons;
   const found = file === "-" || /\.json$/i.test(file) ? readJson(file, io) : await readModule(file, io);
-  return decode(file, isLock(found) ? found.catalog : found);
+  refuseNewer(file, found);
+  return decode(nameOf(file), isLock(found) ? found.catalog : found);
 }
 
 /** The catalog that a lock file holds, or `undefined` when there is no such file. */
 export function loadLock(file: string, io: CommandIo): ReasonCatalog | undefined {
   const text = readIfThere(file, io);
   if (text === undefined) return undefined;
-  const lock = parse(file, text);
-  const version = versionOf(lock);
-  if (version > SCHEMA_VERSION) {
-    throw new UsageError(
-      `${file} was written by a newer slipway (schemaVersion ${version}, this one reads ${SCHEMA_VERSION}): upgrade slipway`,
-    );
-  }
+  const lock = parse(file, text, A_LOCK);
+  refuseNewer(file, lock);
   if (!isLock(lock))
-    throw new UsageError(`${file} is no lock file of this version: run slipway reasons lock`);
+    throw new UsageError(`${file} is no lock file of this version: expected ${A_LOCK}, found ${show(lock)}`);
   return decode(file, lock.catalog);
 }
 
 /** The text of a lock file. It ends in a line break and depends on the catalog only. */
 export function lockText(catalog: ReasonCatalog): string {
   return `${JSON.stringify({ schemaVersion: SCHEMA_VERSION, catalog }, null, 2)}\n`;
+}
+
+function refuseNewer(file: string, value: unknown): void {
+  const version = versionOf(value);
+  if (version <= SCHEMA_VERSION) return;
+  throw new UsageError(
+    `${nameOf(file)} was written by a newer slipway (schemaVersion ${version}, this one reads ${SCHEMA_VERSION}): upgrade slipway`,
+  );
+}
+
+function nameOf(file: string): string {
+  return file === "-" ? "standard input" : file;
 }
 
 function versionOf(value: unknown): number {
@@ -63,16 +73,23 @@ function decode(file: string, value: unknown): ReasonCatalog {
 
 function readJson(file: string, io: CommandIo): unknown {
   const text = readIfThere(file, io);
-  if (text === undefined) throw new UsageError(`${file} does not exist`);
-  return parse(file, text);
+  if (text === undefined) throw missing(file);
+  return parse(file, text, A_CATALOG);
 }
 
-function parse(file: string, text: string): unknown {
+function missing(file: string): UsageError {
+  return new UsageError(`${nameOf(file)} does not exist: expected ${A_CATALOG}`);
+}
+
+function parse(file: string, text: string, expected: string): unknown {
   try {
     // Some editors and shells put a byte order mark in front.
     return JSON.parse(text.startsWith("\uFEFF") ? text.slice(1) : text);
-  } catch {
-    throw new UsageError(`${file} is not JSON`);
+  } catch (error) {
+    const found = text.trim() === "" ? "nothing" : show(text.trim());
+    throw new UsageError(
+      `${nameOf(file)} is not JSON: expected ${expected}, found ${found} (${messageOf(error)})`,
+    );
   }
 }
 
@@ -90,7 +107,8 @@ async function readModule(file: string, io: CommandIo): Promise<unknown> {
   try {
     exported = await io.load(file);
   } catch (error) {
-    throw new UsageError(`${file} cannot be loaded: ${messageOf(error)}`);
+    if (readIfThere(file, io) === undefined) throw missing(file);
+    throw new UsageError(`${file} cannot be loaded: expected ${A_CATALOG}, found: ${messageOf(error)}`);
   }
   // A CommonJS module shows its exports once more below `default`, so what is no catalog is passed over.
   const found = new Set(Object.values(exported).filter(looksLikeCatalog));
@@ -98,10 +116,16 @@ async function readModule(file: string, io: CommandIo): Promise<unknown> {
   const preferred = [exported["default"], exported["catalog"], exported["reasons"]].find(looksLikeCatalog);
   if (preferred === undefined && found.size !== 1) {
     throw new UsageError(
-      `${file} exports ${found.size === 0 ? "no catalog" : "several catalogs"}: export one as default`,
+      `${file} exports ${found.size === 0 ? "no catalog" : "several catalogs"}: expected one, as default, catalog or ` +
+        `reasons, found ${found.size === 0 ? namesOf(exported) : `${found.size}`}`,
     );
   }
   return preferred ?? only;
+}
+
+function namesOf(exported: Readonly<Record<string, unknown>>): string {
+  const names = Object.entries(exported).map(([name, value]) => `${name}: ${show(value)}`);
+  return names.length === 0 ? "no export" : names.join(", ");
 }
 
 function looksLikeCatalog(value: unknown): value is object {

@@ -1,7 +1,7 @@
 import { type CommandIo, EXIT_FAILED, EXIT_OK, UsageError } from "../command.js";
 import { loadCatalog, loadLock, lockText, messageOf } from "./load-catalog.js";
 import { judge, renderDifferences } from "./verdict.js";
-import type { ReasonsOptions } from "./options.js";
+import { commandLine, type ReasonsOptions } from "./options.js";
 
 /** `slipway reasons lock`: records the catalog, unless that would hide a breaking change. */
 export async function lockReasons(options: ReasonsOptions, io: CommandIo): Promise<number> {
@@ -10,7 +10,8 @@ export async function lockReasons(options: ReasonsOptions, io: CommandIo): Promi
   const verdict = locked && judge(locked, catalog);
   if (verdict && verdict.breaking.length > 0 && !verdict.newContract) {
     io.complain(
-      `${renderDifferences(verdict.breaking)}\n${options.lock} was not written: see the ways out, or use --force.`,
+      `${renderDifferences(verdict.breaking)}\n${options.lock} was not written: see the ways out, or record it all the ` +
+        `same with: ${commandLine("lock", options)} --force`,
     );
     return EXIT_FAILED;
   }

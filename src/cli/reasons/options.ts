@@ -1,6 +1,8 @@
 import { parseArgs } from "node:util";
 import { UsageError } from "../command.js";
 
+const DEFAULT_LOCK = "reasons.lock.json";
+
 /** The options of all `slipway reasons` commands, as they were given. */
 export interface ReasonsOptions {
   /** File of the catalog; absent means the built-in one. */
@@ -38,7 +40,7 @@ export function readOptions(command: string, args: readonly string[]): ReasonsOp
       tokens: true,
       options: {
         catalog: text,
-        lock: { ...text, default: "reasons.lock.json" },
+        lock: { ...text, default: DEFAULT_LOCK },
         type: text,
         class: text,
         contract: text,
@@ -65,4 +67,22 @@ export function readOptions(command: string, args: readonly string[]): ReasonsOp
     if (error instanceof UsageError) throw error;
     throw new UsageError(error instanceof Error ? error.message : String(error));
   }
+}
+
+/** Refuses a value of an option that is none of the known ones. */
+export function expectOneOf(option: string, value: string | undefined, known: readonly string[]): void {
+  if (value === undefined || known.includes(value)) return;
+  const expected = known.length === 0 ? "nothing here: the catalog names none" : `one of ${known.join(", ")}`;
+  throw new UsageError(`${option} takes ${expected}, got ${JSON.stringify(value)}`);
+}
+
+/** A command with the files that this call names, for a user to copy. */
+export function commandLine(command: string, { catalog, lock }: ReasonsOptions): string {
+  const files = { catalog, lock: lock === DEFAULT_LOCK ? undefined : lock };
+  const named = Object.entries(files).flatMap(([option, file]) =>
+    file === undefined
+      ? []
+      : [` --${option} ${/^[\w./@:-]+$/.test(file) ? file : `'${file.replaceAll("'", "'\\''")}'`}`],
+  );
+  return `slipway reasons ${command}${named.join("")}`;
 }

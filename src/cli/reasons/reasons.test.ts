@@ -26,6 +26,7 @@ function hostWith(files: Record<string, string>, modules: Record<string, object>
     print: (line) => printed.push(line),
     complain: (line) => complained.push(line),
     now: () => 0,
+    version: () => "1.2.3",
   };
   const slipway = async (...args: string[]) => {
     const code = await run(args, io);
@@ -223,7 +224,7 @@ describe("slipway reasons check", () => {
     });
     expect(await check("--catalog", "gone.mjs")).toMatchObject({
       code: 2,
-      err: expect.stringContaining("no such module"),
+      err: expect.stringContaining("gone.mjs does not exist: expected a catalog"),
     });
     expect(await check("--lock", "gone")).toMatchObject({
       code: 2,
@@ -285,6 +286,177 @@ describe("slipway reasons, on files of others", () => {
       const { slipway } = hostWith({ "-": `${mark}${text(before)}`, lock: `${mark}${lockText(before)}` });
       const args = ["reasons", "check", "--frozen", "--catalog", "-", "--lock", "lock"];
       expect((await slipway(...args)).code).toBe(0);
+    }
+  });
+});
+
+describe("slipway reasons, to a newcomer", () => {
+  const catalogs = { "my catalog.json": text(before), lock: lockText(before) };
+
+  it("prints its version", async () => {
+    const { slipway } = hostWith({});
+    for (const flag of ["--version", "-v"])
+      expect(await slipway(flag)).toEqual({ code: 0, out: "1.2.3", err: "" });
+    expect((await slipway("--help")).out).toContain("--version");
+  });
+
+  it.each<[string, string[], string]>([
+    [
+      "a missing lock",
+      ["check", "--catalog", "my catalog.json"],
+      "slipway reasons lock --catalog 'my catalog.json'",
+    ],
+    ["a missing lock elsewhere", ["check", "--lock", "a/b.json"], "slipway reasons lock --lock a/b.json"],
+    [
+      "an additive change",
+      ["check", "--catalog", "grown.json", "--lock", "lock"],
+      "slipway reasons lock --catalog grown.json --lock lock",
+    ],
+    [
+      "a lock refused",
+      ["lock", "--catalog", "broken.json", "--lock", "lock"],
+      "slipway reasons lock --catalog broken.json --lock lock --force",
+    ],
+  ])("names the whole command that helps with %s", async (_name, args, hint) => {
+    const { slipway } = hostWith({
+      ...catalogs,
+      "grown.json": text({ ...before, reasons: { ...before.reasons, Other: entry } }),
+      "broken.json": text(pullRequest),
+    });
+    const { out, err } = await slipway("reasons", ...args);
+    expect(`${out}${err}`.endsWith(hint)).toBe(true);
+  });
+
+  it.each<[string, string, string[]]>([
+    ["gone.json", "", ["gone.json does not exist", "expected a catalog"]],
+    ["empty.json", " ", ["empty.json is not JSON", "expected a catalog", "found nothing"]],
+    ["torn.json", '{"name"', ["torn.json is not JSON", "expected a catalog", '{\\"name\\"']],
+    ["list.json", "[]", ["list.json: Invalid catalog must be", "expected object", "got []"]],
+    ["half.json", '{"name":"n"}', ["half.json: Invalid catalog: contract must be", "got undefined"]],
+    [
+      "zero.json",
+      text({ ...before, contract: 0 }),
+      ["zero.json: Invalid catalog: contract must be", "got 0"],
+    ],
+    [
+      "extra.json",
+      text({ ...before, extra: 1 }),
+      ["extra.json: Invalid catalog: extra must be absent, got 1"],
+    ],
+    [
+      "newer.json",
+      text({ schemaVersion: 9, catalog: before }),
+      ["newer.json was written by a newer slipway"],
+    ],
+  ])("says of %s which file, what was expected and what was found", async (file, content, parts) => {
+    const { slipway } = hostWith(content === "" ? {} : { [file]: content });
+    const { code, err } = await slipway("reasons", "list", "--catalog", file);
+    expect(code).toBe(2);
+    for (const part of parts) expect(err).toContain(part);
+  });
+
+  it("says the same of modules, standard input and lock files", async () => {
+    const modules = { "none.mjs": { helper: 1 }, "bare.mjs": {} };
+    const { slipway } = hostWith(
+      { "-": "{", lock: '{"a":1}', "broken.mjs": "syntax error", "none.mjs": "x", "bare.mjs": "x" },
+      modules,
+    );
+    const list = async (file: string) => (await slipway("reasons", "list", "--catalog", file)).err;
+    expect(await list("none.mjs")).toContain("none.mjs exports no catalog: expected one");
+    expect(await list("none.mjs")).toContain("found helper: 1");
+    expect(await list("bare.mjs")).toContain("found no export");
+    expect(await list("broken.mjs")).toContain("broken.mjs cannot be loaded: expected a catalog");
+    expect(await list("-")).toContain("standard input is not JSON: expected a catalog");
+    const { err } = await slipway("reasons", "check", "--lock", "lock");
+    expect(err).toContain("lock is no lock file of this version: expected a lock file");
+    expect(err).toContain('{"a":1}');
+  });
+
+  it("names the backends that a catalog knows when another one is asked about", async () => {
+    const { slipway } = hostWith(catalogs);
+    const unknown = await slipway("reasons", "describe", "OOMKilled", "--backend", "dokcer");
+    expect(unknown).toMatchObject({ code: 2, out: "" });
+    expect(unknown.err).toContain("docker");
+    expect(unknown.err).toContain('got "dokcer"');
+    const none = ["describe", "Timeout", "--backend", "docker", "--catalog", "my catalog.json"];
+    expect((await slipway("reasons", ...none)).err).toContain("the catalog names none");
+    expect((await slipway("reasons", "describe", "dead", "--backend", "docker")).out).toContain(
+      "ContainerDead",
+    );
+  });
+
+  it("does not call a reason of an extension new in a contract that is older than the catalog", async () => {
+    const catalog = extendCatalog(sandboxReasons, { prefix: "Acme", reasons: { AcmeLicenseMissing: entry } });
+    const { slipway } = hostWith({ lock: lockText(sandboxReasons) }, { "c.mjs": { default: catalog } });
+    const { out } = await slipway("reasons", "check", "--catalog", "c.mjs", "--lock", "lock");
+    expect(out).toContain("AcmeLicenseMissing is new, for readers of every contract.");
+  });
+});
+
+describe("slipway reasons, on a retired reason", () => {
+  const sources = [{ backend: "docker", raw: ["dead"] }];
+  const old: ReasonCatalog = { ...before, reasons: { ...before.reasons, Timeout: { ...entry, sources } } };
+  const retired: ReasonCatalog = {
+    ...old,
+    contract: 2,
+    reasons: { Mismatch: entry, Expired: { ...entry, since: 2, sources } },
+    retired: { Timeout: { retiredIn: 2, class: "terminal", replacedBy: "Expired" } },
+    emits: [...old.emits, { ...finding, reason: "Expired", generalReasons: ["Timeout"], since: 2 }].filter(
+      ({ reason }) => reason !== "Timeout",
+    ),
+  };
+
+  it("lets it go as documented, raw words included, under --strict", async () => {
+    const { slipway } = hostWith({ lock: lockText(old), "catalog.json": text(retired) });
+    const { code, out } = await slipway(
+      ...["reasons", "check", "--strict", "--catalog", "catalog.json", "--lock", "lock"],
+    );
+    expect(out).not.toContain("breaking:");
+    expect(out).toContain("additive: dead is now reported as Expired, which replaces the retired Timeout");
+    expect(code).toBe(0);
+  });
+
+  it.each<[string, ReasonCatalog]>([
+    [
+      "the old name is not stated for older readers",
+      { ...retired, emits: [{ ...finding, reason: "Expired", since: 2 }] },
+    ],
+    ["its words are dropped", { ...retired, reasons: { Mismatch: entry, Expired: { ...entry, since: 2 } } }],
+    [
+      "its words go to another reason",
+      { ...retired, reasons: { Mismatch: { ...entry, sources }, Expired: { ...entry, since: 2 } } },
+    ],
+    [
+      "older readers know the reason that replaces it",
+      { ...retired, reasons: { Mismatch: entry, Expired: { ...entry, sources } } },
+    ],
+    ["it is retired in a contract that has readers", { ...retired, contract: 1, retired: {} }],
+  ])("does not where %s", async (_name, catalog) => {
+    const { slipway } = hostWith({ lock: lockText(old), "catalog.json": text(catalog) });
+    const { code } = await slipway(
+      ...["reasons", "check", "--strict", "--catalog", "catalog.json", "--lock", "lock"],
+    );
+    expect(code).not.toBe(0);
+  });
+
+  it("lists it for the contracts that know it, and no contract that the catalog does not have", async () => {
+    const { slipway } = hostWith({ "catalog.json": text(retired) });
+    const list = (...args: string[]) => slipway("reasons", "list", "--catalog", "catalog.json", ...args);
+    expect((await list("--contract", "1")).out).toMatch(
+      /Timeout +terminal +Retired in contract 2 for Expired\./,
+    );
+    expect((await list("--contract", "1")).out).not.toContain("Expired  ");
+    expect((await list("--contract", "2")).out).not.toContain("Timeout");
+    const listed: { reasons: object; retired: object } = JSON.parse(
+      (await list("--contract", "1", "--json")).out,
+    );
+    expect(Object.keys({ ...listed.reasons, ...listed.retired }).sort()).toEqual(["Mismatch", "Timeout"]);
+    expect((await list("--contract", "1", "--class", "waiting")).out).not.toContain("Timeout");
+    for (const wrong of ["3", "99", "0", "-1", "1.0", "x", ""]) {
+      const { code, err } = await list(`--contract=${wrong}`);
+      expect(code).toBe(2);
+      expect(err).toMatch(/--contract/);
+      expect(err).toContain(wrong);
     }
   });
 });

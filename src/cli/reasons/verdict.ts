@@ -22,15 +22,18 @@ export function judge(locked: ReasonCatalog, catalog: ReasonCatalog): Verdict {
   };
 }
 
-/** The differences for people, the worst first, with the ways out of the breaking ones. */
+/** The differences for people, the worst first, with the ways out of the breaking ones, once for what shares them. */
 export function renderDifferences(differences: readonly CatalogDifference[]): string {
   const order = ["breaking", "additive", "safe"];
-  return [...differences]
-    .sort((a, b) => order.indexOf(a.level) - order.indexOf(b.level))
-    .map(({ level, kind, explanation, remedies = [] }) =>
-      [`${level}: ${explanation} [${kind}]`, ...remedies.map((remedy) => `    way out: ${remedy}`)].join(
-        "\n",
-      ),
-    )
+  const sorted = [...differences].sort((a, b) => order.indexOf(a.level) - order.indexOf(b.level));
+  return sorted
+    .flatMap(({ level, kind, subject, explanation, remedies = [] }, index) => {
+      const next = sorted[index + 1];
+      const shared = next?.subject === subject && next.remedies?.join() === remedies.join();
+      return [
+        `${level}: ${explanation} [${kind}]`,
+        ...(shared ? [] : remedies.map((remedy) => `    way out: ${remedy}`)),
+      ];
+    })
     .join("\n");
 }

@@ -510,4 +510,179 @@ describe("compareCatalogs, kind by kind", () => {
       compareCatalogs(before, defineReasonCatalog({ ...base, contract: 1e9, emits: [] } as never)),
     ).toHaveLength(1);
   });
+
+  it("names with each explanation only the contracts for which it holds", () => {
+    // Readers of contract 1 lose A; readers of contract 2 know B and lose that.
+    const [one, two] = [1, 2].map((since) => ({ ...entry, since }));
+    const before = defineReasonCatalog({
+      ...base,
+      contract: 4,
+      reasons: { A: one, B: two, C: one },
+      emits: [{ ...base.emits[0], reason: "B", generalReasons: ["A"] }],
+    } as never);
+    const after = defineReasonCatalog({ ...before, emits: [{ ...base.emits[0], reason: "C" }] } as never);
+    const found = compareCatalogs(before, after);
+    expect(found.map(({ contracts, explanation }) => [contracts, explanation])).toEqual([
+      [[1], expect.stringMatching(/shows C where it showed A.*reason == "A".*\(contract 1\)$/)],
+      [[2, 3, 4], expect.stringMatching(/shows C where it showed B.*reason == "B".*\(contract 2, 3, 4\)$/)],
+    ]);
+    for (const { remedies } of found) expect(remedies?.[1]).toContain('generalReasons: ["B","A"]');
+  });
+
+  it("says in no explanation what readers of a contract that it names do not see", () => {
+    let claims = 0;
+    fc.assert(
+      fc.property(anyCatalog, fc.array(emission, { maxLength: 3 }), anyCatalog, (before, emits, another) => {
+        let after = another;
+        try {
+          after = defineReasonCatalog({ ...before, emits });
+        } catch {
+          // Then against any other catalog.
+        }
+        for (const { kind, subject, explanation, contracts = [] } of compareCatalogs(before, after)) {
+          const said = /shows (\w+) where it showed (\w+);/.exec(explanation);
+          if (kind !== "emission-reason" || !said) continue;
+          const [operation = "", cause = "", type] = subject.split("/");
+          for (const contract of contracts) {
+            const shown = (catalog: ReasonCatalog) =>
+              publish(catalog, operation, cause, contract).find((each) => each.type === type)?.reason;
+            expect([shown(after), shown(before)]).toEqual([said[1], said[2]]);
+            claims++;
+          }
+          expect(explanation.endsWith(`(contract ${contracts.join(", ")})`)).toBe(true);
+        }
+      }),
+      { numRuns: 1000 },
+    );
+    expect(claims).toBeGreaterThan(30);
+  });
+
+  it("proposes a way out that is one: the change as proposed breaks nobody", () => {
+    let tried = 0;
+    fc.assert(
+      fc.property(anyCatalog, anyCatalog, (before, after) => {
+        for (const { kind, subject, remedies = [] } of compareCatalogs(before, after)) {
+          const general = /add the new (terminal )?reason.*generalReasons: (\[.*?\])/.exec(remedies[1] ?? "");
+          // Where a contract does not know the old reason itself, the text says that its readers see another one.
+          if (!kind.startsWith("emission-") || !general || remedies[1]?.includes("does not know")) continue;
+          const [operation, cause, type] = subject.split("/");
+          const contract = before.contract + 1;
+          const reason = "Finer";
+          const emit = {
+            operation,
+            cause,
+            type,
+            reason,
+            since: contract,
+            generalReasons: JSON.parse(general[2] ?? ""),
+          };
+          const proposed = defineReasonCatalog({
+            ...before,
+            contract,
+            reasons: {
+              ...before.reasons,
+              [reason]: {
+                types: TYPES,
+                class: general[1] ? "terminal" : "waiting",
+                since: contract,
+                summary: "s",
+              },
+            },
+            emits: [...before.emits, emit],
+          } as never);
+          expect(compareCatalogs(before, proposed).filter(({ level }) => level === "breaking")).toEqual([]);
+          tried++;
+        }
+      }),
+      { numRuns: 500 },
+    );
+    expect(tried).toBeGreaterThan(50);
+  });
+});
+
+describe("compareCatalogs, whatever is reworded", () => {
+  const full = {
+    name: "c",
+    contract: 3,
+    types: {
+      Ready: { polarity: "positive", presence: "always", summary: "s" },
+      Other: { polarity: "neutral", presence: "while-true", summary: "s" },
+      Third: { polarity: "neutral", presence: "while-true", summary: "s" },
+    },
+    reasons: {
+      A: {
+        types: ["Ready", "Other"],
+        class: "terminal",
+        phases: ["Error", "Stopped"],
+        since: 2,
+        deprecatedIn: 2,
+        replacedBy: "B",
+        sources: [
+          { backend: "docker", raw: ["dead", "gone"], versions: ">=1" },
+          { backend: "podman", raw: ["lost"] },
+        ],
+        summary: "s",
+        action: "a",
+      },
+      B: { types: ["Ready"], class: "terminal", refines: ["G"], summary: "s" },
+      // Twice, because the emission needs one of them.
+      D: { types: ["Other", "Third", "Other"], class: "terminal", summary: "s" },
+      E: { types: ["Other", "Third"], class: "terminal", summary: "s" },
+      F: { types: ["Ready", "Other", "Third"], class: "terminal", summary: "s" },
+      G: { types: ["Ready"], class: "waiting", summary: "s" },
+      H: { types: ["Other"], class: "waiting", summary: "s" },
+    },
+    emits: [{ operation: "o", cause: "c", type: "Other", reason: "D", generalReasons: ["H"], since: 2 }],
+    retired: { Old: { retiredIn: 2, class: "terminal", replacedBy: "A" } },
+  };
+  /** Every leaf of the catalog, as a path. */
+  const leaves = (value: unknown, path: string[] = []): string[][] =>
+    typeof value === "object" && value !== null
+      ? Object.entries(value).flatMap(([key, part]) => leaves(part, [...path, key]))
+      : [path];
+  /** Values that a leaf may take instead; most are refused for most leaves. */
+  const others = ["other", "F", "Other", "Third", "transient", "negative", "always", "once-reached", 1, 3, 4];
+  const change = (catalog: object, path: readonly string[], value: unknown): ReasonCatalog | undefined => {
+    const copy = structuredClone(catalog) as Record<string, unknown>;
+    let at = copy;
+    for (const key of path.slice(0, -1)) at = at[key] as Record<string, unknown>;
+    const last = path.at(-1) ?? "";
+    if (at[last] === value) return undefined;
+    at[last] = value;
+    try {
+      return defineReasonCatalog(copy as never);
+    } catch {
+      return undefined;
+    }
+  };
+  const before = defineReasonCatalog(full as never);
+  const told = (catalog: ReasonCatalog) =>
+    new Set(
+      compareCatalogs(before, catalog).map((each) => `${each.kind} ${each.subject} ${each.explanation}`),
+    );
+
+  it.each(leaves(full).map((path) => [path.join("."), path] as const))(
+    "reports another %s",
+    (_name, path) => {
+      const changed = others.flatMap((value) => change(full, path, value) ?? []);
+      expect(changed.length).toBeGreaterThan(0);
+      for (const after of changed) expect(told(after).size).toBeGreaterThan(0);
+    },
+  );
+
+  it.each<[string, string, unknown]>([
+    ["a word moved", "reasons.A.sources.0.raw.1", "elsewhere"],
+    ["a backend renamed", "reasons.A.sources.1.backend", "other"],
+    ["a type reworded", "types.Other.summary", "other"],
+  ])("reports it also beside another difference: %s", (_name, where, value) => {
+    const beside = where.split(".");
+    const already = change(full, beside, value) as ReasonCatalog;
+    for (const path of leaves(full)) {
+      if (path.join(".") === where) continue;
+      for (const after of others.flatMap((each) => change(already, path, each) ?? [])) {
+        const grown = [...told(after)].filter((each) => !told(already).has(each));
+        expect([path.join("."), grown.length > 0]).toEqual([path.join("."), true]);
+      }
+    }
+  });
 });

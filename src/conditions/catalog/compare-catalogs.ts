@@ -136,7 +136,10 @@ function compareReasons(before: ReasonCatalog, after: ReasonCatalog): readonly C
     if (retired) {
       const text = `${reason} was retired and comes back: clients that still match it take the new meaning for the old one.`;
       found.push(breaking("retired-name-reused", reason, text, [`Choose another name than ${retired[0]}.`]));
-    } else found.push(additive("reason-added", reason, `${reason} is new in contract ${since}.`));
+    } else {
+      const readers = since === 1 ? "every contract" : `contract ${since} and later`;
+      found.push(additive("reason-added", reason, `${reason} is new, for readers of ${readers}.`));
+    }
   }
   return found;
 }
@@ -159,7 +162,8 @@ function compareRemoval(
   const text = `${reason} is gone: clients that match it never see it again, and its name is free for another meaning.`;
   return breaking("reason-removed", reason, text, [
     `Keep ${reason} with deprecatedIn and replacedBy.`,
-    `Move ${reason} to retired with its class and retiredIn: ${before.contract + 1}, the next contract.`,
+    `Move ${reason} to retired with its class and retiredIn: ${before.contract + 1}, the next contract; state it in ` +
+      "generalReasons where the reason that replaces it is emitted, and move its backend words there.",
   ]);
 }
 

@@ -1,5 +1,6 @@
 import { shownIndex } from "../convert-conditions.js";
 import { sameValue } from "../same-value.js";
+import { isKnown, reasonClass } from "./catalog-lookup.js";
 import { additive, breaking, type CatalogDifference, safe } from "./catalog-difference.js";
 import type { ReasonCatalog, ReasonEmission } from "./reason-catalog.js";
 
@@ -16,7 +17,8 @@ interface Sight {
 }
 
 /**
- * What clients of each contract of `before` see differently, one difference per emission.
+ * What clients of each contract of `before` see differently: a difference for each emission and each thing that its
+ * readers see, with the contracts of those who see it.
  *
  * A writer stores one condition, the newest emission, and every contract is judged by converting that one: an older
  * emission that is still in the list protects nobody.
@@ -25,7 +27,7 @@ interface Sight {
  */
 export function compareEmissions(before: ReasonCatalog, after: ReasonCatalog): readonly CatalogDifference[] {
   const found: CatalogDifference[] = [];
-  const contracts = turningPoints(before, after);
+  const contracts = contractsOf(before, after);
   const names = new Set([...Object.keys(before.reasons), ...Object.keys(before.retired ?? {})]);
   for (const situation of situationsOf(before)) {
     const types = new Set(
@@ -37,11 +39,12 @@ export function compareEmissions(before: ReasonCatalog, after: ReasonCatalog): r
         const change = compareAt(before, after, situation, type, contract, names);
         return change === undefined ? [] : [{ contract, ...change }];
       });
-      const [first] = changes;
-      if (first === undefined) continue;
-      const affected = changes.map(({ contract }) => contract);
-      const text = `${subject}: ${first.text} (contract ${affected.join(", ")})`;
-      found.push(breaking(first.kind, subject, text, remediesFor(before, situation, type), affected));
+      // Readers of one contract may see something else than those of another, so none speaks for all.
+      for (const { kind, text } of new Map(changes.map((change) => [change.text, change])).values()) {
+        const affected = changes.filter((change) => change.text === text).map(({ contract }) => contract);
+        const explanation = `${subject}: ${text} (contract ${affected.join(", ")})`;
+        found.push(breaking(kind, subject, explanation, remediesFor(before, situation, type), affected));
+      }
     }
   }
   return [...found, ...remaining(before, after, new Set(found.map(({ subject }) => subject)))];
@@ -123,13 +126,19 @@ function missed(reason: string): string {
 }
 
 function remediesFor(before: ReasonCatalog, situation: Situation, type: string): readonly string[] {
-  const old = newestOf(before, situation, type)?.reason;
+  const old = newestOf(before, situation, type);
   if (old === undefined) return ["Use a new name for the new condition."];
-  return [
-    `Additive exposure now: keep the reason ${old} and state the finer finding as its cause or on a condition of its own.`,
-    `Change in a new contract: add the new reason with since: ${before.contract + 1}, raise contract to ` +
-      `${before.contract + 1}, and state generalReasons: ["${old}"], so that readers of older contracts keep ${old}.`,
-  ];
+  const { reason, generalReasons = [] } = old;
+  const terminal = reasonClass(before, reason) === "terminal" ? "terminal " : "";
+  const exposure = `Additive exposure now: keep the reason ${reason} and state the finer finding as its cause or on a condition of its own.`;
+  const blind = contractsOf(before, before).filter((contract) => !isKnown(before, reason, contract));
+  const change =
+    `Change in a new contract: add the new ${terminal}reason with since: ${before.contract + 1}, raise contract to ` +
+    `${before.contract + 1}, and state generalReasons: ${JSON.stringify([reason, ...generalReasons])}, so that ` +
+    "readers of older contracts keep what they see";
+  // They see the reason as a cause, or as a word that they do not know.
+  const except = `; those of contract ${blind.join(", ")}, which does not know ${reason}, see the new reason in its place`;
+  return [exposure, blind.length === 0 ? `${change}.` : `${change}${except}.`];
 }
 
 function sightOf(
@@ -227,8 +236,13 @@ function emissionsFor(
   return catalog.emits.filter((emission) => emission.operation === operation && emission.cause === cause);
 }
 
-/** The contracts of `before` at which anything may start to look different. */
-function turningPoints(before: ReasonCatalog, after: ReasonCatalog): readonly number[] {
+/** Beyond so many contracts only those are named at which something changes. */
+const MOST_CONTRACTS = 100;
+
+/** The contracts of `before`, or those of them at which anything may start to look different. */
+function contractsOf(before: ReasonCatalog, after: ReasonCatalog): readonly number[] {
+  if (before.contract <= MOST_CONTRACTS)
+    return Array.from({ length: before.contract }, (_, index) => index + 1);
   const points = [before, after].flatMap(({ reasons, retired }) => [
     ...Object.values(reasons).map(({ since }) => since ?? 1),
     ...Object.values(retired ?? {}).map(({ retiredIn }) => retiredIn),

@@ -1,3 +1,4 @@
+import { shownIndex } from "../convert-conditions.js";
 import { sameValue } from "../same-value.js";
 import { additive, breaking, type CatalogDifference, safe } from "./catalog-difference.js";
 import { exactEntry } from "./catalog-lookup.js";
@@ -15,7 +16,9 @@ export function compareSources(before: ReasonCatalog, after: ReasonCatalog): rea
   const texts = Object.entries<ReasonEntry>(before.reasons).flatMap(([reason, entry]) => {
     const now = exactEntry<ReasonEntry>(after.reasons, reason);
     if (now === undefined || sameValue(entry.sources ?? [], now.sources ?? [])) return [];
-    if (found.some(({ subject }) => subject === reason)) return [];
+    // Words that went or came are told already; what is said about the others is not.
+    const told = found.some(({ subject }) => subject === reason);
+    if (told && sameVersions(entry, now)) return [];
     return [safe("source-text", reason, `The sources of ${reason} are described anew.`)];
   });
   return [...found, ...texts];
@@ -35,25 +38,72 @@ function compareMeanings(before: ReasonCatalog, after: ReasonCatalog): readonly 
       if (!known && Object.hasOwn(after.reasons, word) && meant.found === "unknown") continue;
       if (meant.found === "retired" && means.found === "retired") continue;
       const key = JSON.stringify([word, meant.name, means.name]);
-      if (!found.has(key)) found.set(key, differenceOf(word, backend, meant.name, means.name ?? word));
+      if (found.has(key)) continue;
+      const said = backend === undefined ? word : `${backend} ${word}`;
+      found.set(
+        key,
+        meant.name !== undefined &&
+          means.name !== undefined &&
+          isReplaced(before, after, meant.name, means.name)
+          ? replaced(said, meant.name, means.name)
+          : differenceOf(said, word, meant.name, means.name ?? word),
+      );
     }
   }
   return [...found.values()];
 }
 
+/**
+ * Whether a reason was retired by a contract that `before` does not have, in favour of one that is published as a case
+ * of it: readers of every older contract see the retired one still.
+ */
+function isReplaced(before: ReasonCatalog, after: ReasonCatalog, retired: string, by: string): boolean {
+  const reservation = exactEntry(after.retired, retired);
+  return (
+    reservation !== undefined &&
+    reservation.retiredIn > before.contract &&
+    reservation.replacedBy === by &&
+    after.emits.some(({ reason, generalReasons = [] }) => {
+      const chain = [reason, ...generalReasons];
+      return reason === by && chain[shownIndex(chain, after, before.contract)] === retired;
+    })
+  );
+}
+
+function replaced(said: string, meant: string, means: string): CatalogDifference {
+  const text = `${said} is now reported as ${means}, which replaces the retired ${meant} and is published as a case of it.`;
+  return additive("source-replaced", meant, text);
+}
+
 function differenceOf(
+  said: string,
   word: string,
-  backend: string | undefined,
   meant: string | undefined,
   means: string,
 ): CatalogDifference {
-  const said = backend === undefined ? word : `${backend} ${word}`;
   if (meant === undefined) return additive("source-added", means, `${said} is now reported as ${means}.`);
   const change = means === word ? "is not mapped any more" : `is now reported as ${means}`;
   const text = `${said} was reported as ${meant} and ${change}: clients that match ${meant} miss it.`;
   return breaking("source-changed", meant, text, [
     `Keep ${word} under ${meant}, with the finer reason as its cause.`,
   ]);
+}
+
+/** Whether two versions of a reason say the same about the versions that print the words that both know. */
+function sameVersions(before: ReasonEntry, after: ReasonEntry): boolean {
+  const [old, now] = [versionsByWord(before), versionsByWord(after)];
+  return [...old].every(([word, versions]) => !now.has(word) || sameValue(versions, now.get(word)));
+}
+
+function versionsByWord({ sources = [] }: ReasonEntry): ReadonlyMap<string, readonly string[]> {
+  const found = new Map<string, string[]>();
+  for (const { backend, raw, versions = "" } of sources) {
+    for (const word of raw) {
+      const key = JSON.stringify([backend, word]);
+      found.set(key, [...(found.get(key) ?? []), versions]);
+    }
+  }
+  return found;
 }
 
 /** Whether every answer is the same without asking: the names, the retired ones and the sources are. */

@@ -36,7 +36,7 @@ export const backendReasons = {
   InspectFailed: {
     types: ["Ready"],
     class: "transient",
-    summary: "The backend could not be asked about the workload.",
+    summary: "The backend could not be asked.",
   },
   Scheduled: {
     types: ["PodScheduled"],
@@ -194,7 +194,7 @@ export const backendReasons = {
   ContainerRuntimeRestart: {
     types: ["Ready"],
     class: "transient",
-    summary: "The container ended as by a restart of the engine (137, 143).",
+    summary: "The container ended as the engine restarts (137, 143).",
   },
   RemovalFailed: {
     types: ["Ready"],
@@ -221,7 +221,7 @@ export const backendReasons = {
     types: ["Ready"],
     class: "waiting",
     phases: ["Provisioning", "Starting"],
-    summary: "The workload runs and its health check has not answered.",
+    summary: "The health check has not answered.",
     sources: [
       { backend: "docker", raw: ["starting"] },
       { backend: "podman", raw: ["starting"] },
@@ -231,7 +231,7 @@ export const backendReasons = {
     types: ["Ready"],
     class: "informational",
     phases: ["Ready"],
-    summary: "The workload's health check passes.",
+    summary: "The health check passes.",
     sources: [
       { backend: "docker", raw: ["healthy"] },
       { backend: "podman", raw: ["healthy"] },
@@ -241,7 +241,7 @@ export const backendReasons = {
     types: ["Ready"],
     class: "transient",
     phases: ["Provisioning", "Starting"],
-    summary: "The workload runs and its health check fails.",
+    summary: "The health check fails.",
     action: "Read its output.",
     sources: [
       { backend: "docker", raw: ["unhealthy"] },
@@ -278,7 +278,7 @@ export const backendReasons = {
     types: ["Ready", "Finished"],
     class: "terminal",
     phases: ["Error"],
-    summary: "The workload was ended by a signal from outside.",
+    summary: "A signal from outside ended the workload.",
     action: "Find who sent it, then start it again.",
     sources: [{ backend: "qemu", raw: ["host-qmp-quit", "host-qmp-system-reset", "host-signal", "host-ui"] }],
   },
@@ -366,7 +366,7 @@ export const backendReasons = {
   ProcessPollFailed: {
     types: ["Ready"],
     class: "transient",
-    summary: "The VM's launcher process could not be observed.",
+    summary: "The launcher process could not be observed.",
   },
   ProvisioningFailed: {
     types: ["Ready"],

@@ -23,12 +23,12 @@ export const sandboxTypes = {
   PodScheduled: {
     polarity: "positive",
     presence: "while-true",
-    summary: "The pod has a node. Mirrored from the pod; absent without one.",
+    summary: "The pod has a node. Mirrored from the pod.",
   },
   Bootstrapping: {
     polarity: "neutral",
     presence: "while-true",
-    summary: "The supervisor prepares the sandbox; the workload has not started.",
+    summary: "The supervisor prepares the sandbox.",
   },
   Bootstrapped: {
     polarity: "positive",
@@ -38,12 +38,12 @@ export const sandboxTypes = {
   Suspended: {
     polarity: "neutral",
     presence: "once-reached",
-    summary: "The workload is suspended; identity and workspace are kept.",
+    summary: "The workload is suspended.",
   },
   Stopped: {
     polarity: "neutral",
     presence: "while-true",
-    summary: "The compute of a VM is stopped; identity and workspace are kept.",
+    summary: "The compute of a VM is stopped.",
   },
   Finished: {
     polarity: "neutral",

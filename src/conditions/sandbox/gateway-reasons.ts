@@ -21,7 +21,7 @@ export const gatewayReasons = {
     types: ["Ready"],
     class: "waiting",
     phases: ["Provisioning", "Starting"],
-    summary: "The compute runs, but the supervisor inside has not connected.",
+    summary: "The compute runs; the supervisor has not connected.",
     action: "Look at the supervisor's log.",
   },
   Starting: {
@@ -88,7 +88,7 @@ export const gatewayReasons = {
     types: ["Ready"],
     class: "waiting",
     phases: ["Provisioning", "Starting"],
-    summary: "The gateway started again and resumed the sandbox.",
+    summary: "The gateway restarted and resumed the sandbox.",
   },
   Deleting: {
     types: ["Ready"],
@@ -105,9 +105,10 @@ export const gatewayReasons = {
   },
   Expired: {
     types: ["Ready"],
-    class: "informational",
+    class: "terminal",
     phases: ["Stopping", "Stopped"],
     summary: "The sandbox's lifetime is over.",
+    action: "Create a new sandbox.",
     sources: [{ backend: "agent-sandbox", raw: ["SandboxExpired", "ClaimExpired"], versions: ">=0.2.1" }],
   },
   MainProcessCompleted: {
@@ -144,7 +145,7 @@ export const gatewayReasons = {
     types: ["Ready"],
     class: "waiting",
     phases: ["Starting"],
-    summary: "The main process ended; its last output is being read.",
+    summary: "The main process ended; its output is being read.",
   },
   MainProcessRestartScheduled: {
     types: ["Ready"],
@@ -176,7 +177,7 @@ export const gatewayReasons = {
     types: ["Ready"],
     class: "terminal",
     phases: ["Error"],
-    summary: "The driver refused or failed to start the sandbox.",
+    summary: "The driver did not start the sandbox.",
     action: "Read the message, then start it again.",
   },
   BackendResourceMissing: {
@@ -190,13 +191,13 @@ export const gatewayReasons = {
     types: ["Ready"],
     class: "terminal",
     phases: ["Error"],
-    summary: "The sandbox's compute vanished from the backend without a delete.",
+    summary: "The compute vanished without a delete.",
     action: "Find who removed it, then start it again.",
   },
   ComputeStateUnknown: {
     types: ["Ready", "Suspended", "PodScheduled"],
     class: "transient",
-    summary: "The backend answered with a state that allows no conclusion.",
+    summary: "The backend's state allows no conclusion.",
     sources: [
       { backend: "agent-sandbox", raw: ["PodStateUnknown"], versions: ">=0.5.4" },
       { backend: "agent-sandbox", raw: ["PodSchedulingUnknown"], versions: ">=0.5.6" },
@@ -236,7 +237,7 @@ export const gatewayReasons = {
   ReconcilerError: {
     types: ["Ready"],
     class: "transient",
-    summary: "The backend's controller failed to reconcile and will try again.",
+    summary: "The backend's controller failed and will try again.",
     sources: [{ backend: "agent-sandbox", raw: ["ReconcilerError"] }],
   },
   ClaimPending: {
@@ -255,7 +256,7 @@ export const gatewayReasons = {
     types: ["Ready"],
     class: "transient",
     phases: ["Provisioning"],
-    summary: "The claim's template or warm pool does not exist.",
+    summary: "The template or warm pool does not exist.",
     action: "Create it, or correct the claim.",
     sources: [{ backend: "agent-sandbox", raw: ["TemplateNotFound", "WarmPoolNotFound"] }],
   },
@@ -294,14 +295,14 @@ export const gatewayReasons = {
     types: ["Ready"],
     class: "terminal",
     phases: ["Error"],
-    summary: "The gateway no longer allows what the sandbox asks for.",
+    summary: "The gateway no longer allows the resources.",
     action: "Change the resources or the limits.",
   },
   ImagePreparationTimedOut: {
     types: ["Ready"],
     class: "terminal",
     phases: ["Error"],
-    summary: "The images were not prepared within the preparation budget.",
+    summary: "The images were not prepared in time.",
     action: "Look at the cause; raise the budget or use a smaller image.",
   },
   ProvisioningTimedOut: {
@@ -315,7 +316,7 @@ export const gatewayReasons = {
     types: ["Ready"],
     class: "waiting",
     phases: ["Provisioning", "Starting"],
-    summary: "Readiness came after the deadline; the timeout follows.",
+    summary: "Readiness came too late; the timeout follows.",
   },
   IsolationBackendMismatch: {
     types: ["Ready", "IsolationBackendMatched"],
@@ -367,8 +368,8 @@ export const gatewayReasons = {
     types: ["Ready", "Bootstrapped"],
     class: "terminal",
     phases: ["Error"],
-    summary: "A bootstrap step failed for good, for instance by a wrong certificate.",
-    action: "Remove the cause that the message names, then start it again.",
+    summary: "A bootstrap step failed for good.",
+    action: "Remove the cause, then start it again.",
   },
   BootstrapAttemptsExhausted: {
     types: ["Ready", "Bootstrapped"],

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import {
   compareCatalogs,
@@ -6,158 +7,24 @@ import {
   type KnownReason,
   type ReasonCatalog,
   type ReasonEmission,
+  type ReasonEntry,
   ReasonV1,
   ReasonV2,
   sandboxReasons,
 } from "../index.js";
 
-/** Every word of the reference tables, by what it means: controllers, pods, engines, virtual machines. */
-const meanings: Record<string, Partial<Record<KnownReason, readonly string[]>>> = {
-  "agent-sandbox": {
-    DependenciesReady: ["DependenciesReady"],
-    DependenciesNotReady: ["DependenciesNotReady"],
-    ReconcilerError: ["ReconcilerError"],
-    Expired: ["SandboxExpired", "ClaimExpired"],
-    MainProcessCompleted: ["PodSucceeded"],
-    MainProcessFailed: ["PodFailed"],
-    Suspended: ["SandboxSuspended", "PodTerminated"],
-    Stopping: ["PodNotTerminated", "PodTerminating"],
-    NotSuspended: ["NotSuspended"],
-    OwnershipConflict: ["PodNotOwned", "MultiplePods"],
-    ComputeStateUnknown: ["PodStateUnknown", "PodSchedulingUnknown"],
-    Scheduled: ["PodScheduled"],
-    ClaimSourceMissing: ["TemplateNotFound", "WarmPoolNotFound"],
-    ClaimPending: ["AdoptionConflict", "SandboxCreatePending", "SandboxMissing", "SandboxNotReady"],
-    ClaimInvalid: ["InvalidMetadata", "EnvVarsInjectionRejected", "VolumeClaimTemplatesError"],
-  },
-  kubernetes: {
-    ContainerStarting: ["ContainerCreating", "PodInitializing"],
-    ImagePullFailed: [
-      "ErrImagePull",
-      "ImagePullBackOff",
-      "ImageInspectError",
-      "RegistryUnavailable",
-      "ErrImageNeverPull",
-    ],
-    ImageInvalid: ["InvalidImageName"],
-    ContainerConfigInvalid: ["CreateContainerConfigError"],
-    ContainerStartFailed: [
-      "CreateContainerError",
-      "RunContainerError",
-      "CreatePodSandboxError",
-      "ConfigPodSandboxError",
-      "StartError",
-    ],
-    CrashLoop: ["CrashLoopBackOff"],
-    DependenciesNotReady: ["ContainersNotReady", "ReadinessGatesNotReady"],
-    MainProcessCompleted: ["Completed"],
-    ProcessExited: ["Error", "ContainerStatusUnknown", "Unknown"],
-    OutOfMemory: ["OOMKilled"],
-    Evicted: ["Evicted", "EvictionByEvictionAPI", "TerminationByKubelet"],
-    Preempted: ["Preempting", "PreemptionByScheduler"],
-    NodeShutdown: ["Terminated", "Shutdown", "NodeShutdown"],
-    DeadlineExceeded: ["DeadlineExceeded"],
-    AdmissionRejected: ["OutOfcpu", "OutOfmemory", "OutOfpods", "NodeAffinity", "UnexpectedAdmissionError"],
-    NodeLost: ["NodeLost", "DeletionByTaintManager", "DeletionByPodGC"],
-    BackendOperationFailed: [
-      "KillContainerError",
-      "KillPodSandboxError",
-      "ResizePodInPlaceError",
-      "RemoveContainerError",
-    ],
-    Unschedulable: ["Unschedulable", "SchedulingGated"],
-  },
-  docker: {
-    ContainerCreated: ["created"],
-    ContainerRunning: ["running"],
-    ContainerPaused: ["paused"],
-    ContainerRestarting: ["restarting"],
-    Deleting: ["removing"],
-    ContainerExited: ["exited"],
-    ContainerDead: ["dead"],
-    HealthCheckStarting: ["starting"],
-    HealthCheckPassed: ["healthy"],
-    HealthCheckFailed: ["unhealthy"],
-  },
-  podman: {
-    ContainerCreated: ["created", "initialized"],
-    ContainerRunning: ["running"],
-    ContainerPaused: ["paused"],
-    Stopping: ["stopping"],
-    ContainerStopped: ["stopped"],
-    ContainerExited: ["exited"],
-    ContainerRemoving: ["removing"],
-    ComputeStateUnknown: ["unknown", "bad state"],
-    HealthCheckPassed: ["healthy"],
-    HealthCheckFailed: ["unhealthy"],
-    HealthCheckStarting: ["starting"],
-    OutOfMemory: ["OOMKilled"],
-  },
-  qemu: {
-    BackendReady: ["running"],
-    Starting: ["prelaunch", "preconfig", "inmigrate", "restore-vm"],
-    Suspended: ["paused", "suspended"],
-    GuestIOError: ["io-error"],
-    WatchdogFired: ["watchdog"],
-    GuestPanicked: ["guest-panicked", "guest-panic"],
-    VmmInternalError: ["internal-error", "host-error"],
-    MainProcessCompleted: ["shutdown", "guest-shutdown", "guest-reset"],
-    ComputeStateUnknown: [
-      "save-vm",
-      "finish-migrate",
-      "colo",
-      "postmigrate",
-      "debug",
-      "subsystem-reset",
-      "snapshot-load",
-      "none",
-    ],
-    Killed: ["host-qmp-quit", "host-qmp-system-reset", "host-signal", "host-ui"],
-  },
-  libvirt: {
-    ComputeStateUnknown: ["0", "3/2", "3/12", "3/13", "5/4"],
-    BackendReady: ["1", "2"],
-    Suspended: ["3/1", "3/7", "3/9"],
-    GuestIOError: ["3/5"],
-    WatchdogFired: ["3/6"],
-    Stopping: ["3/8", "4"],
-    GuestPanicked: ["3/10"],
-    Starting: ["3/11"],
-    Stopped: ["5/1", "5/2", "5/5", "5/7"],
-    ProcessExited: ["5/3", "6"],
-    VmmStartFailed: ["5/6"],
-  },
-  firecracker: {
-    Starting: ["Not started", "Uninitialized", "Starting"],
-    BackendReady: ["Running"],
-    Suspended: ["Paused"],
-    Stopping: ["Halting"],
-    MainProcessCompleted: ["Halted"],
-  },
-  "cloud-hypervisor": {
-    Starting: ["Created"],
-    BackendReady: ["Running"],
-    Suspended: ["Paused"],
-    MainProcessCompleted: ["Shutdown"],
-  },
-};
-
-/** The words that gateways and drivers publish: reasons of their own. */
-const published: Record<string, string> = {
-  drivers: `BackendReady Starting ContainerRestarting Deleting ContainerPaused ContainerExited ContainerDead
-    ContainerCreateFailed ImagePullFailed SandboxTokenWriteFailed ContainerStartFailed ContainerRunning ContainerStarting
-    ContainerCreated ContainerStopped ContainerRemoving HealthCheckPassed HealthCheckFailed HealthCheckStarting
-    InspectFailed ContainerRuntimeRestart WorkspaceValidationFailed ComputeStopped ProcessExited
-    ProcessPollFailed ProvisioningFailed`,
-  gateway: `DependenciesReady SupervisorNotConnected DependenciesNotReady Stopping Stopped Starting MainProcessExited
-    MainProcessCompleted MainProcessFailed MainProcessExitDraining MainProcessRestartScheduled MainProcessRestartBackoff
-    SandboxRestarting SandboxRestartFailed BackendResourceMissing StartFailed ComputeResourceMissing Resumed
-    ResourceAdmissionDenied ConfigurationPending ConfigurationInvalid ConfigurationAccepted ProvisioningDeadlineElapsed
-    ProvisioningTimedOut ImagePreparationTimedOut IsolationBackendMismatch`,
-  derived: `BackendEmpty OwnershipConflict NodeLost Expired CrashLoop InitFailed ImageInvalid ContainerConfigInvalid
-    OutOfMemory Killed Evicted Preempted NodeShutdown DeadlineExceeded AdmissionRejected Suspended RemovalFailed
-    GuestIOError WatchdogFired GuestPanicked VmmInternalError VmmStartFailed Deleted Unreadable`,
-};
+/** The words of the reference tables. */
+const {
+  meanings,
+  published,
+  beyond,
+}: {
+  meanings: Record<string, Partial<Record<KnownReason, readonly string[]>>>;
+  published: Record<string, readonly string[]>;
+  beyond: Record<string, readonly string[]>;
+} = JSON.parse(
+  readFileSync(new URL("../../../test/fixtures/reference-reasons.json", import.meta.url), "utf8"),
+);
 
 const without = (table: object, ...names: string[]) =>
   Object.fromEntries(Object.entries(table).filter(([name]) => !names.includes(name)));
@@ -180,8 +47,48 @@ describe("sandboxReasons", () => {
   });
 
   it.each(Object.entries(published))("knows every reason of %s by its own name", (_publisher, list) => {
-    for (const word of list.split(/\s+/))
+    for (const word of list)
       expect([word, describeReason(word, { catalog: sandboxReasons }).name]).toEqual([word, word]);
+  });
+
+  it("says of every word of every table what it means also where nobody names the backend", () => {
+    const words = [
+      ...Object.values(meanings).flatMap((groups) => Object.values(groups)),
+      ...Object.values(published),
+    ];
+    const unknown = words
+      .flat()
+      .filter((word) => describeReason(word, { catalog: sandboxReasons }).found === "unknown");
+    expect(words.flat().length).toBeGreaterThan(200);
+    expect(unknown).toEqual([]);
+  });
+
+  it("claims no word that the tables do not name, those listed aside", () => {
+    const named = new Set(
+      [...Object.entries(meanings), ...Object.entries(beyond)].flatMap(([backend, words]) =>
+        Object.values(words)
+          .flat()
+          .map((word) => `${backend} ${word}`),
+      ),
+    );
+    const claimed = Object.values<ReasonEntry>(sandboxReasons.reasons).flatMap(({ sources = [] }) =>
+      sources.flatMap(({ backend, raw }) => raw.map((word) => `${backend} ${word}`)),
+    );
+    expect(claimed.filter((word) => !named.has(word))).toEqual([]);
+  });
+
+  it("has every canonical reason of the backend observations, in a class that they allow", () => {
+    const { canonicalReasons }: { canonicalReasons: Record<string, { class: string }> } = JSON.parse(
+      readFileSync(
+        new URL("../../../test/fixtures/vectors/backend-observations.json", import.meta.url),
+        "utf8",
+      ),
+    );
+    const reasons: ReasonCatalog["reasons"] = sandboxReasons.reasons;
+    const wrong = Object.entries(canonicalReasons).filter(
+      ([name, { class: allowed }]) => !allowed.split("|").includes(reasons[name]?.class ?? ""),
+    );
+    expect(wrong).toEqual([]);
   });
 
   it("takes a driver's own two words for what they mean", () => {
