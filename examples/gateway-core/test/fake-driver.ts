@@ -38,6 +38,8 @@ export class FakeDriver implements Driver {
   readonly #dead = new Map<string, string>();
   readonly #news = new Set<(event: WatchEvent) => void>();
   failCleanups = 0;
+  /** Called before each look is answered. */
+  onObserve: (id: string) => Promise<void> = () => Promise.resolve();
 
   check(_image: ImageSpec, options: JsonObject): Promise<void> {
     const bad = Object.keys(options)[0];
@@ -57,9 +59,9 @@ export class FakeDriver implements Driver {
     });
   }
 
-  observe(sandbox: SandboxRef, run: ExpectedRun): Promise<Observation> {
-    this.calls.push(`observe ${sandbox.id}`);
-    return Promise.resolve(this.#seen(sandbox.id, run));
+  async observe(sandbox: SandboxRef, run: ExpectedRun): Promise<Observation> {
+    await this.onObserve(sandbox.id);
+    return this.#seen(sandbox.id, run);
   }
 
   list(): Promise<Page<ObservedSandbox>> {
