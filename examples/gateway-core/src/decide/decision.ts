@@ -34,9 +34,11 @@ export function applyToDeadline(
   if (deadline.status === "active" && state.status === "expired" && state.expiry !== null) {
     next = withPhase({ ...next, lease: null, finishedAt: now }, "Error", state.expiry, now);
   }
-  for (const condition of deadlineConditions(state, now)) {
-    const stated = isComingUp(next.phase) ? withPhase(next, next.phase, condition, now) : next;
-    next = withCondition(stated, condition, now);
+  // What was settled before has said what it had to say: its cleanup is no news about readiness.
+  const stated = deadline.status === "active" ? deadlineConditions(state, now) : [];
+  for (const condition of stated) {
+    const waiting = isComingUp(next.phase) ? withPhase(next, next.phase, condition, now) : next;
+    next = withCondition(waiting, condition, now);
   }
   return { record: next, outcome };
 }
@@ -59,7 +61,8 @@ export function withPhase(
   now: number,
 ): SandboxRecord {
   const since = record.phase === phase ? record.since : now;
-  const next = { ...record, phase, since, reason, message };
+  const updatedAt = record.phase === phase ? record.updatedAt : now;
+  const next = { ...record, phase, since, updatedAt, reason, message };
   const status = phase === "Ready" ? "True" : "False";
   return withCondition(next, { type: "Ready", status, reason, message }, now);
 }
