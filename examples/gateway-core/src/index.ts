@@ -16,3 +16,4 @@ export type { ImageSpec } from "./record/record.js";
 export { DEFAULT_BUDGETS, type Budgets } from "./gateway/budgets.js";
 export { jsonLog, type Log } from "./gateway/log.js";
 export { serveGateway, type RunningGateway, type ServeOptions } from "./serve.js";
+export { supervisorBundle } from "./supervisor-bundle.js";
