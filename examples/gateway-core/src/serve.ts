@@ -13,6 +13,7 @@ import { planFor, type Budgets } from "./gateway/budgets.js";
 import { Gateway } from "./gateway/gateway.js";
 import type { Log } from "./gateway/log.js";
 import { buildApp } from "./http/app.js";
+import { SqliteActivationLedger } from "./store/sqlite-activation-ledger.js";
 import { SqliteStore } from "./store/sqlite-store.js";
 
 export interface ServeOptions {
@@ -42,6 +43,7 @@ export async function serveGateway(options: ServeOptions): Promise<RunningGatewa
   const dataDir = resolve(options.dataDir);
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const store = new SqliteStore(join(dataDir, "gateway.db"));
+  const ledger = new SqliteActivationLedger(join(dataDir, "gateway.db"));
   const clock = options.clock ?? systemClock;
   // Supervisors are told an address before there is a gateway behind it: their requests wait until there is.
   const { promise: ready, resolve: open } = withResolvers<ReturnType<typeof buildApp>>();
@@ -51,6 +53,7 @@ export async function serveGateway(options: ServeOptions): Promise<RunningGatewa
   const supervisorProgram = fileURLToPath(new URL("./supervisor.js", import.meta.url));
   const gateway = new Gateway({
     store,
+    ledger,
     clock,
     drivers: [new ProcessDriver({ clock, dataDir, supervisorProgram })],
     budgets: options.budgets,
@@ -70,6 +73,7 @@ export async function serveGateway(options: ServeOptions): Promise<RunningGatewa
       await gateway.close();
       server.close();
       server.closeAllConnections();
+      await ledger.close();
       await store.close();
     },
   };
