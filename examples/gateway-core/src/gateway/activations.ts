@@ -42,6 +42,11 @@ export class Activations {
     return this.#ledger.compareAndSwap(key, expectedVersion, dated);
   }
 
+  /** Whether a start was claimed, and never reported as done. */
+  async isUncertain(record: SandboxRecord): Promise<boolean> {
+    return (await this.read(record))?.state === "activating";
+  }
+
   /** An explicit stop or delete: of it and a start that is under way one wins. */
   async stop(record: SandboxRecord): Promise<void> {
     const key = keyOf(record);

@@ -204,6 +204,7 @@ export class Gateway {
     const worker = new SandboxWorker({
       id,
       records: this.records,
+      activations: this.activations,
       clock: this.clock,
       log: this.#options.log,
       refusals: this.refusals,

@@ -1,5 +1,5 @@
 import Database from "libsql";
-import type { ActivationEntry, ActivationLedger, ActivationState } from "slipway/retry";
+import type { ActivationEntry, ActivationLedger } from "slipway/retry";
 import { applySteps } from "./migrations.js";
 
 /** As in the record store's list: a step that was released is never edited. */
@@ -7,9 +7,7 @@ const STEPS: readonly string[] = [
   `CREATE TABLE activations (
      instance_id TEXT PRIMARY KEY NOT NULL,
      version INTEGER NOT NULL,
-     state TEXT NOT NULL,
-     claim TEXT,
-     at INTEGER NOT NULL
+     entry TEXT NOT NULL
    ) WITHOUT ROWID;`,
 ];
 
@@ -36,12 +34,12 @@ export class SqliteActivationLedger implements ActivationLedger {
     }
     this.#database = database;
     this.#statements = {
-      get: database.prepare("SELECT state, version, claim, at FROM activations WHERE instance_id = ?"),
+      get: database.prepare("SELECT entry FROM activations WHERE instance_id = ?"),
       insert: database.prepare(
-        "INSERT OR IGNORE INTO activations (state, version, claim, at, instance_id) VALUES (?, ?, ?, ?, ?)",
+        "INSERT OR IGNORE INTO activations (version, entry, instance_id) VALUES (?, ?, ?)",
       ),
       update: database.prepare(
-        "UPDATE activations SET state = ?, version = ?, claim = ?, at = ? WHERE instance_id = ? AND version = ?",
+        "UPDATE activations SET version = ?, entry = ? WHERE instance_id = ? AND version = ?",
       ),
       remove: database.prepare("DELETE FROM activations WHERE instance_id = ? AND version = ?"),
       // Everything between "prefix/" and "prefix0", the character after the slash.
@@ -65,7 +63,8 @@ export class SqliteActivationLedger implements ActivationLedger {
           ? this.#read(instanceId) === null
           : remove.run(instanceId, expectedVersion).changes === 1;
       }
-      const row = [next.state, next.version, next.claim, next.at, instanceId];
+      // As JSON: the driver cuts a text at a NUL, and half a claim could be another's.
+      const row = [next.version, JSON.stringify(next), instanceId];
       return expectedVersion === null
         ? insert.run(...row).changes === 1
         : update.run(...row, expectedVersion).changes === 1;
@@ -88,9 +87,8 @@ export class SqliteActivationLedger implements ActivationLedger {
   #read(instanceId: string): ActivationEntry | null {
     const found: unknown = this.#statements.get.get(instanceId);
     if (found === undefined || found === null) return null;
-    const { state, version, claim, at } = found as ActivationEntry;
     // A state of a newer gateway is kept as it is: the rules read it as uncertain.
-    return { state: state satisfies ActivationState, version, claim, at };
+    return JSON.parse((found as { entry: string }).entry) as ActivationEntry;
   }
 }
 
