@@ -63,10 +63,11 @@ export function supervisorRoutes(gateway: Gateway): Hono {
     tellDeadline(context, record, now);
     const entry = await gateway.activations.read(record);
     // As time has made it: an expiry that nobody wrote yet is one all the same.
-    const refused = judgeSwap(observeTime(record, now), runOf(context), entry, swap);
-    if (refused !== null) {
-      gateway.refusals.note(id, "activation", refused.code, now);
-      return refusal(context, refused.code, refused.message);
+    const judged = judgeSwap(observeTime(record, now), runOf(context), entry, swap);
+    if (judged === "conflict") return context.json({ swapped: false });
+    if (judged !== "try") {
+      gateway.refusals.note(id, "activation", judged.code, now);
+      return refusal(context, judged.code, judged.message);
     }
     return context.json({ swapped: await gateway.activations.swap(record, swap) });
   });
