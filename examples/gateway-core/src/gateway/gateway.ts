@@ -108,8 +108,8 @@ export class Gateway {
     };
     this.#sweeper = new Sweeper({ records: this.records, clock, log, wake, onLook });
     const { records, hub } = this;
-    const isOwed = (id: string): boolean => this.#owed.has(id);
-    this.#looks = new BackendLooks({ records, drivers: this.#drivers, clock, log, wake, isOwed });
+    const isBusy = (id: string): boolean => this.#owed.has(id) || this.#workers.get(id)?.busy === true;
+    this.#looks = new BackendLooks({ records, drivers: this.#drivers, clock, log, wake, isBusy });
     this.#reconciling = new Reconciling({
       records,
       looks: this.#looks,
