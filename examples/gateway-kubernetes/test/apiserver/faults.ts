@@ -24,6 +24,11 @@ export interface RequestFacts extends Attributes {
   readonly user: string;
 }
 
+export function factsOf(attributes: Attributes, user: string): RequestFacts {
+  const { verb, group, version, plural, namespace, name, subresource } = attributes;
+  return { verb, group, version, plural, namespace, name, subresource, user };
+}
+
 export interface FaultRule {
   readonly fault: Fault;
   /** Which requests it meets; default all that are for a resource. */

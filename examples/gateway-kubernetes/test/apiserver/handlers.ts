@@ -7,6 +7,7 @@ import type { Registry, Target, WriteOptions } from "./registry.js";
 import type { ParsedRequest } from "./request.js";
 import { apiVersion, type Resource } from "./resource.js";
 import { fieldSelector, labelSelector, type Predicate } from "./selectors.js";
+import { table, wantsTable } from "./table.js";
 import { ApiError, badRequest, invalidOptions, NoSuchPath, unsupportedMediaType } from "./status.js";
 import { Watch, type WatchQuery } from "./watch.js";
 
@@ -73,7 +74,7 @@ function listQuery(query: URLSearchParams): ListQuery {
   };
 }
 
-export function list(registry: Registry, resource: Resource, request: ParsedRequest): Answer {
+export function list(registry: Registry, resource: Resource, request: ParsedRequest, accept = ""): Answer {
   const found = page(
     registry.store,
     resource.storage,
@@ -81,17 +82,18 @@ export function list(registry: Registry, resource: Resource, request: ParsedRequ
     selection(resource, request),
     listQuery(request.query),
   );
-  const body = {
-    kind: `${resource.kind}List`,
-    apiVersion: apiVersion(resource),
-    metadata: {
-      resourceVersion: String(found.revision),
-      // Lists of custom resources carry the field even when it is empty.
-      ...(found.continueToken === undefined && resource.typed ? {} : { continue: found.continueToken ?? "" }),
-      ...(found.remaining === undefined ? {} : { remainingItemCount: found.remaining }),
-    },
-    items: found.objects.map((object) => item(resource, object)),
+  const metadata = {
+    resourceVersion: String(found.revision),
+    // Lists of custom resources carry the field even when it is empty.
+    ...(found.continueToken === undefined && resource.typed ? {} : { continue: found.continueToken ?? "" }),
+    ...(found.remaining === undefined ? {} : { remainingItemCount: found.remaining }),
   };
+  if (wantsTable(accept)) {
+    const objects = found.objects.map((object) => resource.fromStorage(object));
+    return { code: 200, body: table(resource, objects, metadata, registry.now()), warnings: [] };
+  }
+  const items = found.objects.map((object) => item(resource, object));
+  const body = { kind: `${resource.kind}List`, apiVersion: apiVersion(resource), metadata, items };
   return { code: 200, body, warnings: [] };
 }
 
@@ -182,12 +184,18 @@ function removeAll(
   return answer;
 }
 
+/** The request's own media types. */
+export interface MediaTypes {
+  readonly contentType: string;
+  readonly accept: string;
+}
+
 /** Everything but watches. */
 export function answer(
   registry: Registry,
   resource: Resource,
   request: ParsedRequest,
-  contentType: string,
+  { contentType, accept }: MediaTypes,
   body: unknown,
 ): Answer {
   const target = targetOf(resource, request);
@@ -195,10 +203,14 @@ export function answer(
   const done = (code: number, object: KubeObject): Answer => ({ code, body: object, warnings });
   const { verb, query, name } = request;
   switch (verb) {
-    case "get":
-      return done(200, registry.get(target));
+    case "get": {
+      const object = registry.get(target);
+      if (!wantsTable(accept)) return done(200, object);
+      const { resourceVersion } = object.metadata;
+      return { code: 200, body: table(resource, [object], { resourceVersion }, registry.now()), warnings };
+    }
     case "list":
-      return list(registry, resource, request);
+      return list(registry, resource, request, accept);
     case "create":
       if (name !== "") throw notAllowed();
       checkBodyType(contentType);

@@ -1,5 +1,6 @@
 import { created, decode, updated } from "./admission.js";
-import { BUILTIN, CRD_STORAGE, customResourceDefinitions } from "./builtin-resources.js";
+import { BUILTIN } from "./builtin-resources.js";
+import { CRD_STORAGE, customResourceDefinitions } from "./definition-resource.js";
 import { customResources, validateDefinition, type Converter } from "./custom-resources.js";
 import { malformedMeta } from "./metadata.js";
 import { deletion, isDue, type DeleteOptions } from "./deletion.js";

@@ -8,7 +8,7 @@ import { fail, send } from "./answers.js";
 import { Authority, type KeyPair } from "./certificates.js";
 import type { Converter } from "./custom-resources.js";
 import { discovery } from "./discovery.js";
-import { Faults, type RequestFacts } from "./faults.js";
+import { factsOf, Faults, type RequestFacts } from "./faults.js";
 import { GarbageCollector } from "./garbage-collector.js";
 import { answer, openWatch, resourceOf } from "./handlers.js";
 import { Identities } from "./identities.js";
@@ -236,7 +236,7 @@ export class ApiServer implements AsyncDisposable {
         send(response, 200, found);
         return;
       }
-      facts = { ...parsed, user: who.user };
+      facts = factsOf(parsed, who.user);
       const after = await this.faults.strike(facts, response, this.#options.clock);
       if (after === "gone") return;
       authorize(who, { ...parsed, name: authorizedName(parsed) });
@@ -244,8 +244,7 @@ export class ApiServer implements AsyncDisposable {
     } catch (error) {
       code = fail(response, error);
     } finally {
-      if (facts !== undefined)
-        this.ledger.record({ ...attributes(facts), at: this.#options.clock.now(), code });
+      if (facts !== undefined) this.ledger.record({ ...facts, at: this.#options.clock.now(), code });
     }
   }
 
@@ -263,7 +262,13 @@ export class ApiServer implements AsyncDisposable {
     }
     const contentType = (request.headers["content-type"] ?? "").split(";")[0]?.trim() ?? "";
     const body = ["GET", "HEAD"].includes(parsed.method) ? undefined : await readBody(request);
-    const result = answer(this.registry, resource, parsed, contentType, body);
+    const result = answer(
+      this.registry,
+      resource,
+      parsed,
+      { contentType, accept: request.headers.accept ?? "" },
+      body,
+    );
     if (after === "cut") {
       response.destroy();
       return 0;
@@ -294,9 +299,4 @@ export class ApiServer implements AsyncDisposable {
     });
     watch.start();
   }
-}
-
-function attributes(facts: RequestFacts): RequestFacts {
-  const { verb, group, version, plural, namespace, name, subresource, user } = facts;
-  return { verb, group, version, plural, namespace, name, subresource, user };
 }

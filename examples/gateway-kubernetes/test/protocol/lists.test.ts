@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { at } from "../apiserver/object.js";
 import type { Body } from "./https.js";
 import { IS_OWN, NEEDS_OWN, useTarget, type Room } from "./target.js";
 
@@ -76,6 +77,36 @@ describe("a list", () => {
     const { body } = await api.get("/apis/agents.x-k8s.io/v1beta1/sandboxes");
     const found = body.items.map((item) => item.metadata.namespace);
     expect(found).toEqual(expect.arrayContaining([one.namespace, two.namespace]));
+  });
+});
+
+describe("a table", () => {
+  it("has the columns that the resource defines, and the objects' metadata", async () => {
+    const { api } = target.current;
+    const room = await target.current.room();
+    await room.make("a");
+    await room.make("b");
+    const lastTransitionTime = "2027-01-01T00:00:00Z";
+    const ready = {
+      type: "Ready",
+      status: "False",
+      reason: "Waiting",
+      message: "for it",
+      lastTransitionTime,
+    };
+    await api.merge(`${room.sandboxes}/a/status`, { status: { conditions: [ready] } });
+    const headers = { accept: "application/json;as=Table;v=v1;g=meta.k8s.io,application/json" };
+    const { body } = await api.send("GET", room.sandboxes, undefined, { headers });
+    expect([body.kind, body.apiVersion]).toEqual(["Table", "meta.k8s.io/v1"]);
+    const columns = at(body, "columnDefinitions") as { name: string }[];
+    expect(columns.map((column) => column.name)).toEqual(["Name", "Ready", "Reason", "Age"]);
+    const rows = at(body, "rows") as { cells: unknown[]; object: object }[];
+    expect(rows.map((row) => row.cells.slice(0, 3))).toEqual([
+      ["a", "False", "Waiting"],
+      ["b", null, null],
+    ]);
+    expect(rows[0]?.cells[3]).toMatch(/^\d+s$/);
+    expect(rows[0]?.object).toMatchObject({ kind: "PartialObjectMetadata", metadata: { name: "a" } });
   });
 });
 
