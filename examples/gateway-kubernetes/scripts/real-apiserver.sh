@@ -151,5 +151,5 @@ build) build ;;
 start) start ;;
 env) variables ;;
 stop) stop ;;
-*) sed -n '2,14p' "$0" | sed 's/^# \{0,1\}//' >&2; exit 2 ;;
+*) sed -n '2,13p' "$0" | sed 's/^# \{0,1\}//' >&2; exit 2 ;;
 esac

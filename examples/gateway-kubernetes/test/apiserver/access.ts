@@ -32,7 +32,7 @@ export interface Attributes extends GroupResource {
   readonly subresource: string;
 }
 
-export const ADMINISTRATORS = "system:masters";
+const ADMINISTRATORS = "system:masters";
 
 export const ANONYMOUS: Identity = {
   user: "system:anonymous",
@@ -52,7 +52,7 @@ function allows(rule: PolicyRule, { verb, group, plural, subresource, name }: At
   );
 }
 
-export function mayDo(who: Identity, what: Attributes): boolean {
+function mayDo(who: Identity, what: Attributes): boolean {
   if (who.groups.includes(ADMINISTRATORS)) return true;
   return who.grants.some(
     (grant) =>

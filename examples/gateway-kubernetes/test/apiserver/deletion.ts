@@ -15,7 +15,7 @@ export interface DeleteOptions {
 }
 
 /** Does something other than a grace period keep an object that is being deleted? */
-export function held(object: KubeObject): boolean {
+function held(object: KubeObject): boolean {
   if ((object.metadata.finalizers ?? []).length > 0) return true;
   const own = object.kind === "Namespace" ? at(object, "spec.finalizers") : undefined;
   return Array.isArray(own) && own.length > 0;

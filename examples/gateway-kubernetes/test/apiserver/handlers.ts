@@ -74,7 +74,7 @@ function listQuery(query: URLSearchParams): ListQuery {
   };
 }
 
-export function list(registry: Registry, resource: Resource, request: ParsedRequest, accept = ""): Answer {
+function list(registry: Registry, resource: Resource, request: ParsedRequest, accept = ""): Answer {
   const found = page(
     registry.store,
     resource.storage,

@@ -62,7 +62,7 @@ function plain(details: StatusDetails): JsonObject {
   return JSON.parse(JSON.stringify(details)) as JsonObject;
 }
 
-export function qualified(of: GroupResource): string {
+function qualified(of: GroupResource): string {
   return of.group === "" ? of.plural : `${of.plural}.${of.group}`;
 }
 

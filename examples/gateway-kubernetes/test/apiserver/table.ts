@@ -7,7 +7,7 @@ export function wantsTable(accept: string): boolean {
 }
 
 /** The first value at a JSONPath of the kinds that columns use: `.a.b`, `.a[0]`, `.a[?(@.type=="Ready")].status`. */
-export function jsonPath(value: unknown, path: string): unknown {
+function jsonPath(value: unknown, path: string): unknown {
   let here: unknown = value;
   for (const [, field, place, key, wanted] of path.matchAll(
     /\.([\w-]+)|\[(\d+)\]|\[\?\(@\.(\w+)==["']([^"']*)["']\)\]/g,
