@@ -22,6 +22,15 @@ export interface CallOptions {
   readonly signal: AbortSignal;
 }
 
+export interface WatchOptions {
+  readonly query: Query;
+  readonly signal: AbortSignal;
+  /** Longest silence before the connection counts as dead. */
+  readonly idleLimitMs: number;
+  /** The server has taken the watch: what happens from here on will be told. */
+  readonly onOpen?: (() => void) | undefined;
+}
+
 export interface KubeClientOptions extends Omit<PaceOptions, "clock"> {
   readonly transport: Transport;
   readonly clock: Clock;
@@ -83,10 +92,11 @@ export class KubeClient {
   }
 
   /** The events of a watch, until the server or the signal ends it. Rejects when the stream breaks or was refused. */
-  async *watch(path: string, query: Query, signal: AbortSignal, idleLimitMs: number): AsyncGenerator<Plain> {
+  async *watch(path: string, { query, signal, idleLimitMs, onOpen }: WatchOptions): AsyncGenerator<Plain> {
     using call = new Limited(this.#clock, signal, this.#limitMs);
     const reply = await this.#paced(() => this.#send("GET", path, { query, signal: call.signal }, call), call.signal);
     call.renew(idleLimitMs);
+    onOpen?.();
     try {
       for await (const line of linesOf(reply.body)) {
         call.renew(idleLimitMs);

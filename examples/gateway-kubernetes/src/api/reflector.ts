@@ -16,6 +16,8 @@ export interface ReflectorSink {
   listed(): void;
   changed(object: Plain): void;
   deleted(object: Plain): void;
+  /** A stream is open: the news are those of now, but for the time they take to come. */
+  opened?(): void;
   /** The stream ended; what happens from here on is told once it is open again. */
   interrupted?(): void;
 }
@@ -84,11 +86,12 @@ export class Reflector {
 
   /** Follows one stream to its end; the number of events that it told. */
   async #watch(from: string, signal: AbortSignal): Promise<number> {
-    const { client, path, query } = this.#options;
-    const watch = { ...query, watch: true, allowWatchBookmarks: true, resourceVersion: from, timeoutSeconds: WATCH_SECONDS };
+    const { client, path, query: own, sink } = this.#options;
+    const query = { ...own, watch: true, allowWatchBookmarks: true, resourceVersion: from, timeoutSeconds: WATCH_SECONDS };
     let told = 0;
+    const onOpen = (): void => sink.opened?.();
     try {
-      for await (const event of client.watch(path, watch, signal, IDLE_LIMIT_MS)) {
+      for await (const event of client.watch(path, { query, signal, idleLimitMs: IDLE_LIMIT_MS, onOpen })) {
         this.#take(event);
         told += 1;
       }
