@@ -7,6 +7,7 @@ import {
   isTransient,
   retryAfterOf,
 } from "./api-error.js";
+import { onAbort } from "./on-abort.js";
 import { Pace, type PaceOptions } from "./pace.js";
 import { isRecord, type Plain } from "./plain.js";
 import { linesOf, textOf } from "./read-body.js";
@@ -202,16 +203,16 @@ class Limited implements Disposable {
   readonly #clock: Clock;
   readonly #controller = new AbortController();
   readonly #parent: AbortSignal;
-  readonly #onAbort: () => void;
+  readonly #aborted: Disposable | null;
   #dueAt: number;
   #alarm: Disposable;
 
   constructor(clock: Clock, parent: AbortSignal, limitMs: number) {
     this.#clock = clock;
     this.#parent = parent;
-    this.#onAbort = () => this.#controller.abort(parent.reason);
-    if (parent.aborted) this.#onAbort();
-    else parent.addEventListener("abort", this.#onAbort, { once: true });
+    const abort = (): void => this.#controller.abort(parent.reason);
+    if (parent.aborted) abort();
+    this.#aborted = parent.aborted ? null : onAbort(parent, abort);
     this.#dueAt = clock.now() + limitMs;
     this.#alarm = this.#arm();
   }
@@ -235,7 +236,7 @@ class Limited implements Disposable {
 
   [Symbol.dispose](): void {
     this.#alarm[Symbol.dispose]();
-    this.#parent.removeEventListener("abort", this.#onAbort);
+    this.#aborted?.[Symbol.dispose]();
   }
 
   #arm(): Disposable {

@@ -1,6 +1,7 @@
 import type { Clock } from "slipway";
 import { exponentialBackoff, type Backoff } from "slipway/retry";
 import { ApiUnreachableError } from "./api-error.js";
+import { onAbort } from "./on-abort.js";
 
 export interface PaceOptions {
   readonly clock: Clock;
@@ -60,7 +61,7 @@ export class Pace {
       const settle = (): void => {
         this.#waiting.delete(waiter);
         limit[Symbol.dispose]();
-        signal.removeEventListener("abort", abort);
+        aborted[Symbol.dispose]();
       };
       const waiter: Waiter = {
         enter: () => {
@@ -69,15 +70,14 @@ export class Pace {
           resolve();
         },
       };
-      const abort = (): void => {
+      const aborted = onAbort(signal, () => {
         settle();
         reject(signal.reason as Error);
-      };
+      });
       const limit = this.#clock.schedule(this.#clock.now() + this.#patienceMs, () => {
         settle();
         reject(new ApiUnreachableError(`The API server does not keep up: ${this.#failures} failures in a row`));
       });
-      signal.addEventListener("abort", abort, { once: true });
       this.#waiting.add(waiter);
       this.#arm();
     });

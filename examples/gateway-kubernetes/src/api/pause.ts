@@ -1,4 +1,5 @@
 import type { Clock } from "slipway";
+import { onAbort } from "./on-abort.js";
 
 /** Waits on the clock that everything else goes by; rejects with the signal's reason when it aborts. */
 export function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
@@ -7,14 +8,13 @@ export function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<vo
       reject(signal.reason as Error);
       return;
     }
-    const alarm = clock.schedule(clock.now() + ms, () => {
-      signal.removeEventListener("abort", abort);
-      resolve();
-    });
-    const abort = (): void => {
+    const aborted = onAbort(signal, () => {
       alarm[Symbol.dispose]();
       reject(signal.reason as Error);
-    };
-    signal.addEventListener("abort", abort, { once: true });
+    });
+    const alarm = clock.schedule(clock.now() + ms, () => {
+      aborted[Symbol.dispose]();
+      resolve();
+    });
   });
 }

@@ -1,4 +1,5 @@
 import type { Clock } from "slipway";
+import { onAbort } from "../api/on-abort.js";
 
 /** Wakes whoever waits for news of a sandbox: by the watch when there is one, by time in any case. */
 export class Hints {
@@ -24,7 +25,7 @@ export class Hints {
       this.#waiting.set(id, waiters);
       const settle = (): void => {
         alarm[Symbol.dispose]();
-        signal.removeEventListener("abort", abort);
+        aborted[Symbol.dispose]();
         waiters.delete(wake);
         if (waiters.size === 0 && this.#waiting.get(id) === waiters) this.#waiting.delete(id);
       };
@@ -32,12 +33,11 @@ export class Hints {
         settle();
         resolve();
       };
-      const abort = (): void => {
+      const aborted = onAbort(signal, () => {
         settle();
         reject(signal.reason as Error);
-      };
+      });
       const alarm = this.#clock.schedule(this.#clock.now() + ms, wake);
-      signal.addEventListener("abort", abort, { once: true });
       waiters.add(wake);
     });
   }

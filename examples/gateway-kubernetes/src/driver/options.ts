@@ -42,8 +42,11 @@ export function parseKubernetesOptions(options: JsonObject): KubernetesOptions {
 
 /** An image is a reference for the cluster to pull; its parts cannot be chosen. */
 export function checkImage(image: ImageSpec): void {
-  if (!/^[a-z0-9][A-Za-z0-9._\-/:@]{0,511}$/.test(image.path)) {
-    throw new InvalidInputError("image.path", "an image reference such as registry.example/name:tag", image.path);
+  if (!/^[a-z0-9][A-Za-z0-9._\-/:@]{0,199}$/.test(image.name)) {
+    throw new InvalidInputError("image.name", "an image reference such as registry.example/name:tag", image.name);
+  }
+  if (image.path !== undefined) {
+    throw new InvalidInputError("image.path", "absent (the cluster pulls the image by its name)", image.path);
   }
   if (image.include !== undefined) {
     throw new InvalidInputError("image.include", "absent (a container image comes whole)", image.include);

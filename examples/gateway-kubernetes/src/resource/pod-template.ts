@@ -52,7 +52,7 @@ function container(
     settings.caConfigMap === undefined ? [] : [{ name: "gateway-ca", mountPath: CA_DIR, readOnly: true }];
   return {
     name: MAIN_CONTAINER,
-    image: image.path,
+    image: image.name,
     ...(imagePullPolicy === undefined ? {} : { imagePullPolicy }),
     command: [node, `${PROGRAM_DIR}/supervisor.mjs`],
     workingDir: WORKSPACE_DIR,

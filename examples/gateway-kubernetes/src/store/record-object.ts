@@ -16,7 +16,11 @@ export interface RecordObject {
   readonly value: string;
   /** Names the write that made this version: a write whose answer was lost is known again by it. */
   readonly write: string;
+  /** Which runs may start their main process, by instance. Kept beside the record: a change of it is no new version. */
+  readonly activations: Plain;
 }
+
+const NONE: Plain = {};
 
 /** What is no record of this gateway is `null`. */
 export function readRecord(object: Plain, gateway: string): RecordObject | null {
@@ -27,6 +31,7 @@ export function readRecord(object: Plain, gateway: string): RecordObject | null 
   const version = memberOf(spec, "version");
   if (id === null || value === null || typeof version !== "number") return null;
   const dueAt = memberOf(spec, "dueAt");
+  const activations = memberOf(spec, "activations");
   return {
     id,
     name: nameOf(object),
@@ -36,6 +41,7 @@ export function readRecord(object: Plain, gateway: string): RecordObject | null 
     dueAt: typeof dueAt === "number" ? dueAt : null,
     value,
     write: textAt(spec, "write") ?? "",
+    activations: isRecord(activations) ? activations : NONE,
   };
 }
 
@@ -59,8 +65,17 @@ export function newRecordObject(
       namespace: place.namespace,
       labels: { [GATEWAY_LABEL]: place.gateway, [SANDBOX_LABEL]: id },
     },
-    ...contentOf(record, 1, place.write),
+    ...withoutNulls(contentOf(record, 1, place.write)),
   };
+}
+
+/** In a patch `null` takes a field away; a new object goes without it. */
+function withoutNulls(content: Plain): Plain {
+  return Object.fromEntries(
+    Object.entries(content)
+      .filter(([, value]) => value !== null)
+      .map(([key, value]) => [key, isRecord(value) ? withoutNulls(value) : value]),
+  );
 }
 
 /** The change of one version into the next, refused by the server when the object is no longer the one that was read. */

@@ -130,6 +130,31 @@ export class ResourceStore implements RecordStore {
     }
   }
 
+  /** What the ledger keeps in the object of a record; `null` when there is no such record. */
+  async activations(id: string): Promise<Plain | null> {
+    return (await this.#find(id))?.activations ?? null;
+  }
+
+  /** Changes the ledger's part of a record, decided on what is there; false when it was refused or nothing is there. */
+  async changeActivations(id: string, decide: (found: Plain) => Plain | "done" | "refused"): Promise<boolean> {
+    for (let conflicts = 1; ; conflicts += 1) {
+      const read = await this.#find(id);
+      if (read === null) return false;
+      const decision = decide(read.activations);
+      if (decision === "done" || decision === "refused") return decision === "done";
+      try {
+        const { uid, resourceVersion, name } = read;
+        const patch = { metadata: { uid, resourceVersion }, spec: { activations: decision } };
+        this.#mirror.wrote(await this.#options.client.patch(`${this.#path}/${name}`, patch, this.#call));
+        return true;
+      } catch (error) {
+        if (isObjectMissing(error, read.name)) return false;
+        if (!isConflict(error)) throw error;
+        await this.#pause(conflicts);
+      }
+    }
+  }
+
   async list({ after, limit }: { after?: string | undefined; limit: number }): Promise<RecordPage> {
     await this.#current();
     const from = after ?? "";
