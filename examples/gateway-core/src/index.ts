@@ -28,5 +28,13 @@ export {
   type Drivers,
   type RunningGateway,
   type ServeOptions,
+  type TlsFiles,
 } from "./serve.js";
 export { sleep } from "./sleep.js";
+export type {
+  InsertResult,
+  RecordChange,
+  RecordPage,
+  RecordStore,
+  StoredRecord,
+} from "./store/record-store.js";

@@ -2,7 +2,7 @@ import { systemClock } from "slipway";
 import type { Command } from "commander";
 import { DEFAULT_BUDGETS, type Budgets } from "../gateway/budgets.js";
 import { jsonLog } from "../gateway/log.js";
-import { serveGateway, type Drivers } from "../serve.js";
+import { serveGateway, type Drivers, type ServeOptions as GatewayOptions, type TlsFiles } from "../serve.js";
 import { milliseconds, millisecondsOrNone, portNumber, printJson, type GlobalOptions } from "./context.js";
 
 interface ServeOptions extends GlobalOptions {
@@ -23,6 +23,8 @@ export interface ServeDefaults {
   readonly drivers: Drivers;
   readonly host?: string | undefined;
   readonly supervisorUrl?: string | undefined;
+  readonly store?: GatewayOptions["store"];
+  readonly tls?: (() => TlsFiles | undefined) | undefined;
 }
 
 export function addServeCommand(program: Command, served: ServeDefaults): void {
@@ -64,9 +66,11 @@ export function addServeCommand(program: Command, served: ServeDefaults): void {
         () => systemClock.now(),
       );
       const { data: dataDir, host, port, supervisorUrl, token: ownerToken, leaseMs } = options;
-      const { drivers } = served;
+      const { drivers, store, tls } = served;
       const running = await serveGateway({
         drivers,
+        store,
+        tls: tls?.(),
         dataDir,
         host,
         port,
