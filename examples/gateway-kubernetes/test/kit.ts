@@ -60,7 +60,10 @@ export async function startCluster(options: Partial<ApiServerOptions> = {}): Pro
     converters: { "agents.x-k8s.io/sandboxes": convertSandbox },
     ...options,
   });
-  server.addToken("gateway", { user: "system:serviceaccount:slipway:slipway-gateway", grants: deployedGrants() });
+  server.addToken("gateway", {
+    user: "system:serviceaccount:slipway:slipway-gateway",
+    grants: deployedGrants(),
+  });
   server.addToken("admin", { user: "admin", groups: ["system:masters"] });
   let seed = 2;
   const connect = (token: string, more: Partial<KubeClientOptions> = {}): KubeClient => {
@@ -87,14 +90,23 @@ export async function startCluster(options: Partial<ApiServerOptions> = {}): Pro
 export function kubeConfig(server: ApiServer, token: string): KubeConfig {
   const config = new KubeConfig();
   config.loadFromClusterAndUser(
-    { name: "test", server: server.url, caData: Buffer.from(server.ca).toString("base64"), skipTLSVerify: false },
+    {
+      name: "test",
+      server: server.url,
+      caData: Buffer.from(server.ca).toString("base64"),
+      skipTLSVerify: false,
+    },
     { name: "user", token },
   );
   return config;
 }
 
 /** Looks until it holds, by turns of the event loop and not by time. Fails loudly when it never does. */
-export async function until<T>(look: () => T | Promise<T>, what: string, turns = 20_000): Promise<NonNullable<T>> {
+export async function until<T>(
+  look: () => T | Promise<T>,
+  what: string,
+  turns = 20_000,
+): Promise<NonNullable<T>> {
   for (let turn = 0; turn < turns; turn += 1) {
     const found = await look();
     if (found !== null && found !== undefined && (found as unknown) !== false) return found;

@@ -51,7 +51,9 @@ describe("the client", () => {
       },
     });
     await cluster.server.close();
-    const calls = Array.from({ length: 200 }, () => counted.get(PODS, { signal }).catch((error: unknown) => error));
+    const calls = Array.from({ length: 200 }, () =>
+      counted.get(PODS, { signal }).catch((error: unknown) => error),
+    );
     let settled = 0;
     for (const call of calls) void call.then(() => (settled += 1));
     await driven.run(120_000, () => settled === 200);
@@ -117,21 +119,31 @@ describe("the client", () => {
     const config = kubeConfig(cluster.server, "gateway");
     const current = config.getCurrentCluster();
     config.clusters = [{ ...current!, caData: Buffer.from(stranger.ca).toString("base64") }];
-    const client = new KubeClient({ transport: kubeConfigTransport(config), clock: cluster.clock, maxAttempts: 1 });
+    const client = new KubeClient({
+      transport: kubeConfigTransport(config),
+      clock: cluster.clock,
+      maxAttempts: 1,
+    });
     await expect(client.get(PODS, { signal })).rejects.toThrow(/certificate|self.signed|verify/i);
   });
 
   it("tells a missing object from a path that nobody serves, and a refusal from both", async () => {
     await using cluster = await startCluster();
     const client = cluster.client();
-    const missing = client.get(`/apis/agents.x-k8s.io/v1beta1/namespaces/${NAMESPACE}/sandboxes/none`, { signal });
+    const missing = client.get(`/apis/agents.x-k8s.io/v1beta1/namespaces/${NAMESPACE}/sandboxes/none`, {
+      signal,
+    });
     await expect(missing).rejects.toMatchObject({ status: 404, reason: "NotFound" });
-    const unserved = client.get(`/apis/agents.x-k8s.io/v9/namespaces/${NAMESPACE}/sandboxes/none`, { signal });
+    const unserved = client.get(`/apis/agents.x-k8s.io/v9/namespaces/${NAMESPACE}/sandboxes/none`, {
+      signal,
+    });
     const error = await unserved.catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(ApiError);
     expect(isObjectMissing(error, "none")).toBe(false);
     expect(isObjectMissing(await missing.catch((thrown: unknown) => thrown), "none")).toBe(true);
-    await expect(client.get(`/api/v1/namespaces/${NAMESPACE}/secrets/x`, { signal })).rejects.toMatchObject({ status: 403 });
+    await expect(client.get(`/api/v1/namespaces/${NAMESPACE}/secrets/x`, { signal })).rejects.toMatchObject({
+      status: 403,
+    });
     cluster.server.revokeToken("gateway");
     await expect(client.get(PODS, { signal })).rejects.toMatchObject({ status: 401 });
   });

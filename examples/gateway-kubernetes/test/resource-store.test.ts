@@ -4,7 +4,12 @@ import { ResourceStore } from "../src/store/resource-store.js";
 import { NAMESPACE, startCluster, until, type Cluster } from "./kit.js";
 
 function openStore(cluster: Cluster): ResourceStore {
-  return new ResourceStore({ client: cluster.client(), clock: cluster.clock, namespace: NAMESPACE, gateway: "gw" });
+  return new ResourceStore({
+    client: cluster.client(),
+    clock: cluster.clock,
+    namespace: NAMESPACE,
+    gateway: "gw",
+  });
 }
 
 describe("the store of custom resources does what every record store must", () => {

@@ -1,12 +1,6 @@
 import type { Clock } from "slipway";
 import { exponentialBackoff } from "slipway/retry";
-import {
-  ApiError,
-  ApiUnreachableError,
-  isOverload,
-  isTransient,
-  retryAfterOf,
-} from "./api-error.js";
+import { ApiError, ApiUnreachableError, isOverload, isTransient, retryAfterOf } from "./api-error.js";
 import { onAbort } from "./on-abort.js";
 import { Pace, type PaceOptions } from "./pace.js";
 import { isRecord, type Plain } from "./plain.js";
@@ -95,7 +89,10 @@ export class KubeClient {
   /** The events of a watch, until the server or the signal ends it. Rejects when the stream breaks or was refused. */
   async *watch(path: string, { query, signal, idleLimitMs, onOpen }: WatchOptions): AsyncGenerator<Plain> {
     using call = new Limited(this.#clock, signal, this.#limitMs);
-    const reply = await this.#paced(() => this.#send("GET", path, { query, signal: call.signal }, call), call.signal);
+    const reply = await this.#paced(
+      () => this.#send("GET", path, { query, signal: call.signal }, call),
+      call.signal,
+    );
     call.renew(idleLimitMs);
     onOpen?.();
     try {
@@ -122,7 +119,8 @@ export class KubeClient {
         if (signal.aborted) throw signal.reason;
         if (!isTransient(error) || attempt >= this.#maxAttempts) throw error;
         // What is everybody's trouble waits in the pace; what is this request's own waits here.
-        if (!isOverload(error)) await pause(this.#clock, AGAIN.delayMs(attempt, { random: this.#random }), signal);
+        if (!isOverload(error))
+          await pause(this.#clock, AGAIN.delayMs(attempt, { random: this.#random }), signal);
       }
     }
   }
@@ -152,7 +150,13 @@ export class KubeClient {
     }
     let reply: TransportReply;
     try {
-      reply = await this.#transport({ method, path: withQuery(path, query), headers, body: content, signal: call.signal });
+      reply = await this.#transport({
+        method,
+        path: withQuery(path, query),
+        headers,
+        body: content,
+        signal: call.signal,
+      });
     } catch (error) {
       throw call.explain(error, `${method} ${path}`);
     }
@@ -230,7 +234,11 @@ class Limited implements Disposable {
   explain(error: unknown, request: string): unknown {
     if (this.#parent.aborted) return this.#parent.reason;
     if (error instanceof ApiError || error instanceof ApiUnreachableError) return error;
-    const what = this.signal.aborted ? "no answer in time" : error instanceof Error ? error.message : String(error);
+    const what = this.signal.aborted
+      ? "no answer in time"
+      : error instanceof Error
+        ? error.message
+        : String(error);
     return new ApiUnreachableError(`${request}: ${what}`, { cause: error });
   }
 

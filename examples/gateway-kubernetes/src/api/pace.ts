@@ -76,7 +76,9 @@ export class Pace {
       });
       const limit = this.#clock.schedule(this.#clock.now() + this.#patienceMs, () => {
         settle();
-        reject(new ApiUnreachableError(`The API server does not keep up: ${this.#failures} failures in a row`));
+        reject(
+          new ApiUnreachableError(`The API server does not keep up: ${this.#failures} failures in a row`),
+        );
       });
       this.#waiting.add(waiter);
       this.#arm();

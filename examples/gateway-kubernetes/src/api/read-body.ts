@@ -2,7 +2,8 @@
 export async function textOf(body: AsyncIterable<Uint8Array | string>): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
-  for await (const chunk of body) text += typeof chunk === "string" ? chunk : decoder.decode(chunk, { stream: true });
+  for await (const chunk of body)
+    text += typeof chunk === "string" ? chunk : decoder.decode(chunk, { stream: true });
   return text + decoder.decode();
 }
 

@@ -87,7 +87,13 @@ export class Reflector {
   /** Follows one stream to its end; the number of events that it told. */
   async #watch(from: string, signal: AbortSignal): Promise<number> {
     const { client, path, query: own, sink } = this.#options;
-    const query = { ...own, watch: true, allowWatchBookmarks: true, resourceVersion: from, timeoutSeconds: WATCH_SECONDS };
+    const query = {
+      ...own,
+      watch: true,
+      allowWatchBookmarks: true,
+      resourceVersion: from,
+      timeoutSeconds: WATCH_SECONDS,
+    };
     let told = 0;
     const onOpen = (): void => sink.opened?.();
     try {

@@ -1,5 +1,10 @@
 import type { KubeConfig } from "@kubernetes/client-node";
-import { Agent as HttpAgent, request as httpRequest, type IncomingMessage, type RequestOptions } from "node:http";
+import {
+  Agent as HttpAgent,
+  request as httpRequest,
+  type IncomingMessage,
+  type RequestOptions,
+} from "node:http";
 import { Agent, request as httpsRequest, type RequestOptions as TlsOptions } from "node:https";
 
 export interface TransportRequest {
@@ -22,7 +27,10 @@ export interface TransportReply {
 export type Transport = (request: TransportRequest) => Promise<TransportReply>;
 
 /** What decides whether two requests may share a connection. */
-type Identity = Pick<TlsOptions, "ca" | "cert" | "key" | "pfx" | "passphrase" | "rejectUnauthorized" | "servername">;
+type Identity = Pick<
+  TlsOptions,
+  "ca" | "cert" | "key" | "pfx" | "passphrase" | "rejectUnauthorized" | "servername"
+>;
 
 /**
  * Requests by the cluster, credentials and trust of a kubeconfig, which the client library reads and keeps fresh
@@ -79,10 +87,16 @@ class SharedAgent {
   #agent: HttpAgent | undefined;
 
   agentFor(protocol: string, identity: Identity): HttpAgent {
-    const key = JSON.stringify([protocol, ...Object.entries(identity).map(([name, value]) => [name, String(value)])]);
+    const key = JSON.stringify([
+      protocol,
+      ...Object.entries(identity).map(([name, value]) => [name, String(value)]),
+    ]);
     if (this.#agent === undefined || key !== this.#key) {
       // The connections of the former credentials end when their requests do.
-      this.#agent = protocol === "http:" ? new HttpAgent({ keepAlive: true }) : new Agent({ ...identity, keepAlive: true });
+      this.#agent =
+        protocol === "http:"
+          ? new HttpAgent({ keepAlive: true })
+          : new Agent({ ...identity, keepAlive: true });
       this.#key = key;
     }
     return this.#agent;

@@ -40,7 +40,8 @@ export function nextLaunchStep(view: LaunchView, { sandbox: ref, instance }: Lau
   const { sandbox, version, begun } = view;
   if (sandbox === null) return begun ? refuse("the resource was removed") : { do: "create" };
   if (textAt(sandbox, "metadata", "labels", SANDBOX_LABEL) !== ref.id) return foreign(sandbox);
-  if (textAt(sandbox, "metadata", "deletionTimestamp") !== null) return refuse("the resource is being removed");
+  if (textAt(sandbox, "metadata", "deletionTimestamp") !== null)
+    return refuse("the resource is being removed");
   if (isNewerStart(textAt(sandbox, "metadata", "annotations", START_KEY), instance)) {
     return refuse("a newer start has taken over");
   }
@@ -48,7 +49,8 @@ export function nextLaunchStep(view: LaunchView, { sandbox: ref, instance }: Lau
   const own = owned.find((pod) => instanceOf(pod) === instance.id && !isTerminating(pod)) ?? null;
   const others = owned.filter((pod) => pod !== own);
   const running = wantsRun(version, sandbox);
-  if (instanceOf(sandbox) !== instance.id) return begun ? refuse("another start has taken over") : { do: "begin" };
+  if (instanceOf(sandbox) !== instance.id)
+    return begun ? refuse("another start has taken over") : { do: "begin" };
   if (textAt(sandbox, "metadata", "annotations", BOOTSTRAP_KEY) !== instance.id) {
     if (begun) return refuse("it was stopped meanwhile");
     if (!running) return { do: "begin" };

@@ -28,7 +28,12 @@ export class Launch {
   readonly #said = new Set<string>();
   #begun = false;
 
-  constructor(tools: LaunchTools, request: LaunchRequest, options: KubernetesOptions, context: LaunchContext) {
+  constructor(
+    tools: LaunchTools,
+    request: LaunchRequest,
+    options: KubernetesOptions,
+    context: LaunchContext,
+  ) {
     this.#tools = tools;
     this.#request = request;
     this.#options = options;
@@ -69,7 +74,11 @@ export class Launch {
   }
 
   /** Does a step; the handle once there is nothing more to do. */
-  async #take(step: Exclude<LaunchStep, { do: "wait" }>, version: SandboxVersion, sandbox: Plain | null): Promise<Json> {
+  async #take(
+    step: Exclude<LaunchStep, { do: "wait" }>,
+    version: SandboxVersion,
+    sandbox: Plain | null,
+  ): Promise<Json> {
     const { objects } = this.#tools;
     const { settings } = objects;
     const { signal } = this.#context;
@@ -94,7 +103,12 @@ export class Launch {
         return null;
       case "run": {
         const { sandbox: ref, instance, access } = this.#request;
-        await writeSecret(this.#tools.client, settings, { owner: sandbox, sandbox: ref, instance, token: access.token }, signal);
+        await writeSecret(
+          this.#tools.client,
+          settings,
+          { owner: sandbox, sandbox: ref, instance, token: access.token },
+          signal,
+        );
         await this.#patch(sandbox, { spec: intentOf(version, true) });
         this.#began();
         return null;

@@ -1,7 +1,9 @@
 import { InvalidInputError, type ImageSpec, type JsonObject } from "@slipway-examples/gateway-core";
 import { z } from "zod";
 
-const quantity = z.string().regex(/^\d+(\.\d+)?(m|k|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei)?$/, "a quantity such as 500m or 2Gi");
+const quantity = z
+  .string()
+  .regex(/^\d+(\.\d+)?(m|k|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei)?$/, "a quantity such as 500m or 2Gi");
 const labelText = z.string().min(1).max(316);
 
 /** What a create request may say to this driver. */
@@ -37,13 +39,20 @@ export function parseKubernetesOptions(options: JsonObject): KubernetesOptions {
     throw new InvalidInputError(path.map(String).join("."), expected, value);
   }
   const { cpu, memory, ...rest } = result.data;
-  return { ...rest, resources: { ...(cpu === undefined ? {} : { cpu }), ...(memory === undefined ? {} : { memory }) } };
+  return {
+    ...rest,
+    resources: { ...(cpu === undefined ? {} : { cpu }), ...(memory === undefined ? {} : { memory }) },
+  };
 }
 
 /** An image is a reference for the cluster to pull; its parts cannot be chosen. */
 export function checkImage(image: ImageSpec): void {
   if (!/^[a-z0-9][A-Za-z0-9._\-/:@]{0,199}$/.test(image.name)) {
-    throw new InvalidInputError("image.name", "an image reference such as registry.example/name:tag", image.name);
+    throw new InvalidInputError(
+      "image.name",
+      "an image reference such as registry.example/name:tag",
+      image.name,
+    );
   }
   if (image.path !== undefined) {
     throw new InvalidInputError("image.path", "absent (the cluster pulls the image by its name)", image.path);

@@ -8,7 +8,9 @@ export function isOwnedBy(pod: Plain, uid: string): boolean {
 }
 
 export function controllerUid(pod: Plain): string | null {
-  const owner = recordsOf(memberOf(pod, "metadata", "ownerReferences")).find((each) => each["controller"] === true);
+  const owner = recordsOf(memberOf(pod, "metadata", "ownerReferences")).find(
+    (each) => each["controller"] === true,
+  );
   return textAt(owner, "uid");
 }
 

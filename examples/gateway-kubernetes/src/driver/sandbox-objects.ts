@@ -68,7 +68,10 @@ export class SandboxObjects {
 
   /** Changes the resource if it still is what was read; 409 when it is not. */
   async patch(read: Plain, name: string, change: Plain, signal: AbortSignal): Promise<Plain> {
-    const metadata = { ...(change["metadata"] as Plain | undefined), resourceVersion: resourceVersionOf(read) };
+    const metadata = {
+      ...(change["metadata"] as Plain | undefined),
+      resourceVersion: resourceVersionOf(read),
+    };
     return this.#client.patch(`${await this.#path(signal)}/${name}`, { ...change, metadata }, { signal });
   }
 
@@ -102,21 +105,34 @@ export class SandboxObjects {
    * A page of all resources of this gateway. The pods are listed first, so that what is said to be absent was absent
    * after the listing began.
    */
-  async list(cursor: string | null, signal: AbortSignal): Promise<{ items: SeenSandbox[]; cursor: string | null }> {
+  async list(
+    cursor: string | null,
+    signal: AbortSignal,
+  ): Promise<{ items: SeenSandbox[]; cursor: string | null }> {
     const resumed = cursor === null ? null : this.#listings.resume(cursor);
-    if (cursor !== null && resumed === null) throw new Error("The listing is no longer known: begin a new one");
+    if (cursor !== null && resumed === null)
+      throw new Error("The listing is no longer known: begin a new one");
     const begunAt = this.#clock.now();
     const listing = resumed?.listing ?? this.#listings.begin(await this.#pods(this.#mark, signal), begunAt);
-    const request = { path: await this.#path(signal), query: { labelSelector: this.#mark }, pageSize: this.#pageSize };
-    const page = await listPage(this.#client, request, resumed?.from ?? null, signal).catch((error: unknown) => {
-      // Too old to go on with. In one piece it cannot grow old, and seeing some twice does no harm.
-      if (isGone(error) && resumed !== null) return listPage(this.#client, { ...request, pageSize: 0 }, null, signal);
-      throw error;
-    });
+    const request = {
+      path: await this.#path(signal),
+      query: { labelSelector: this.#mark },
+      pageSize: this.#pageSize,
+    };
+    const page = await listPage(this.#client, request, resumed?.from ?? null, signal).catch(
+      (error: unknown) => {
+        // Too old to go on with. In one piece it cannot grow old, and seeing some twice does no harm.
+        if (isGone(error) && resumed !== null)
+          return listPage(this.#client, { ...request, pageSize: 0 }, null, signal);
+        throw error;
+      },
+    );
     const items = page.items.flatMap((sandbox) => {
       const id = textAt(sandbox, "metadata", "labels", SANDBOX_LABEL);
       const pods = listing.podsOf.get(uidOf(sandbox)) ?? [];
-      return id === null ? [] : [{ id, sandbox, pods, observedAt: listing.begunAt, skewMs: this.#client.skewMs }];
+      return id === null
+        ? []
+        : [{ id, sandbox, pods, observedAt: listing.begunAt, skewMs: this.#client.skewMs }];
     });
     return { items, cursor: this.#listings.cursor(listing, page.next) };
   }

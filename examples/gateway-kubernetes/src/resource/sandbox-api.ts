@@ -34,5 +34,7 @@ export async function discoverVersion(client: KubeClient, signal: AbortSignal): 
   const found = SANDBOX_VERSIONS.find((version) => served.includes(version));
   if (found !== undefined) return found;
   const has = served.length === 0 ? "nothing" : served.join(", ");
-  throw new Error(`The cluster serves ${has} of ${SANDBOX_GROUP}; needed is ${SANDBOX_VERSIONS.join(" or ")}`);
+  throw new Error(
+    `The cluster serves ${has} of ${SANDBOX_GROUP}; needed is ${SANDBOX_VERSIONS.join(" or ")}`,
+  );
 }

@@ -18,7 +18,12 @@ export function secretName(sandbox: SandboxRef, instance: InstanceRef): string {
 export async function writeSecret(
   client: KubeClient,
   settings: SandboxSettings,
-  secret: { readonly owner: Plain; readonly sandbox: SandboxRef; readonly instance: InstanceRef; readonly token: string },
+  secret: {
+    readonly owner: Plain;
+    readonly sandbox: SandboxRef;
+    readonly instance: InstanceRef;
+    readonly token: string;
+  },
   signal: AbortSignal,
 ): Promise<void> {
   const { owner, sandbox, instance, token } = secret;

@@ -1,4 +1,9 @@
-import { InvalidInputError, type JsonObject, type RecordChange, type StoredRecord } from "@slipway-examples/gateway-core";
+import {
+  InvalidInputError,
+  type JsonObject,
+  type RecordChange,
+  type StoredRecord,
+} from "@slipway-examples/gateway-core";
 import { isRecord, memberOf, nameOf, resourceVersionOf, textAt, uidOf, type Plain } from "../api/plain.js";
 import { GATEWAY_LABEL, LABEL_VALUE, OBJECT_NAME, SANDBOX_LABEL } from "../resource/names.js";
 
@@ -86,7 +91,11 @@ export function recordPatch(read: RecordObject, change: RecordChange, write: str
   };
 }
 
-function contentOf({ id, dueAt, value }: RecordChange & { readonly id: string }, version: number, write: string): Plain {
+function contentOf(
+  { id, dueAt, value }: RecordChange & { readonly id: string },
+  version: number,
+  write: string,
+): Plain {
   return {
     spec: { id, version, dueAt, write, value: JSON.stringify(value) },
     // For people and their tables; nobody decides on it.

@@ -21,7 +21,11 @@ export class ResourceLedger implements ActivationLedger {
     return entryOf((await this.#store.activations(sandbox))?.[instance]);
   }
 
-  async compareAndSwap(key: string, expectedVersion: number | null, next: ActivationEntry | null): Promise<boolean> {
+  async compareAndSwap(
+    key: string,
+    expectedVersion: number | null,
+    next: ActivationEntry | null,
+  ): Promise<boolean> {
     const [sandbox, instance] = parts(key);
     return this.#store.changeActivations(sandbox, (found) => {
       const entry = entryOf(found[instance]);
@@ -40,12 +44,15 @@ export class ResourceLedger implements ActivationLedger {
 
 function parts(key: string): readonly [string, string] {
   const slash = key.indexOf("/");
-  if (slash < 0) throw new Error(`An activation's key is a sandbox's id, a slash and an instance's id, got ${key}`);
+  if (slash < 0)
+    throw new Error(`An activation's key is a sandbox's id, a slash and an instance's id, got ${key}`);
   return [key.slice(0, slash), key.slice(slash + 1)];
 }
 
 function isSame(a: ActivationEntry, b: ActivationEntry): boolean {
-  return a.version === b.version && a.state === b.state && a.claim === b.claim && a.claim !== null && a.at === b.at;
+  return (
+    a.version === b.version && a.state === b.state && a.claim === b.claim && a.claim !== null && a.at === b.at
+  );
 }
 
 function plainEntry({ state, version, claim, at }: ActivationEntry): Plain {

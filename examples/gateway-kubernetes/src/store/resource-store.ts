@@ -1,4 +1,10 @@
-import type { InsertResult, RecordChange, RecordPage, RecordStore, StoredRecord } from "@slipway-examples/gateway-core";
+import type {
+  InsertResult,
+  RecordChange,
+  RecordPage,
+  RecordStore,
+  StoredRecord,
+} from "@slipway-examples/gateway-core";
 import { randomUUID } from "node:crypto";
 import type { Clock } from "slipway";
 import { exponentialBackoff } from "slipway/retry";
@@ -60,7 +66,15 @@ export class ResourceStore implements RecordStore {
       for (const wake of this.#waiting) wake();
     });
     const query = { labelSelector: `${GATEWAY_LABEL}=${gateway}` };
-    const reflector = new Reflector({ client, clock, random, path: this.#path, query, pageSize, sink: this.#mirror });
+    const reflector = new Reflector({
+      client,
+      clock,
+      random,
+      path: this.#path,
+      query,
+      pageSize,
+      sink: this.#mirror,
+    });
     this.#running = reflector.run(this.#closing.signal);
   }
 
@@ -105,7 +119,9 @@ export class ResourceStore implements RecordStore {
       if (read?.version !== version) return false;
       try {
         const path = `${this.#path}/${read.name}`;
-        this.#mirror.wrote(await this.#options.client.patch(path, recordPatch(read, change, write), this.#call));
+        this.#mirror.wrote(
+          await this.#options.client.patch(path, recordPatch(read, change, write), this.#call),
+        );
         return true;
       } catch (error) {
         if (isObjectMissing(error, read.name)) return false;
@@ -136,7 +152,10 @@ export class ResourceStore implements RecordStore {
   }
 
   /** Changes the ledger's part of a record, decided on what is there; false when it was refused or nothing is there. */
-  async changeActivations(id: string, decide: (found: Plain) => Plain | "done" | "refused"): Promise<boolean> {
+  async changeActivations(
+    id: string,
+    decide: (found: Plain) => Plain | "done" | "refused",
+  ): Promise<boolean> {
     for (let conflicts = 1; ; conflicts += 1) {
       const read = await this.#find(id);
       if (read === null) return false;
