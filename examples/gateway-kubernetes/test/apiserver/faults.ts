@@ -1,0 +1,106 @@
+import type { ServerResponse } from "node:http";
+import type { Clock } from "slipway";
+import type { Attributes } from "./access.js";
+import { ApiError } from "./status.js";
+
+/** What goes wrong with a request. */
+export type Fault =
+  /** It is taken up only after this time. */
+  | { readonly kind: "delay"; readonly ms: number }
+  /** It is refused: 429 and 503 may say when to come again. */
+  | {
+      readonly kind: "status";
+      readonly code: number;
+      readonly reason?: string;
+      readonly retryAfterSeconds?: number;
+    }
+  /** The connection breaks: before anything was done, or after it was done and before the answer. */
+  | { readonly kind: "cut"; readonly when: "before" | "after" }
+  /** No answer ever comes, the connection stays open. */
+  | { readonly kind: "hang" };
+
+/** What a fault rule sees of a request. */
+export interface RequestFacts extends Attributes {
+  readonly user: string;
+}
+
+export interface FaultRule {
+  readonly fault: Fault;
+  /** Which requests it meets; default all that are for a resource. */
+  readonly when?: (request: RequestFacts) => boolean;
+  /** How many requests it meets before it is used up; default no end. */
+  readonly times?: number;
+  /** From 0 to 1, the share of the matching requests; default 1. */
+  readonly probability?: number;
+}
+
+/** The faults that are in force, in the order of their injection; every matching one strikes. */
+export class Faults {
+  readonly #rules = new Set<{ readonly rule: FaultRule; left: number }>();
+  readonly #random: () => number;
+
+  constructor(random: () => number) {
+    this.#random = random;
+  }
+
+  /** In force until disposed or used up. */
+  inject(rule: FaultRule): Disposable {
+    const entry = { rule, left: rule.times ?? Number.POSITIVE_INFINITY };
+    this.#rules.add(entry);
+    return { [Symbol.dispose]: () => void this.#rules.delete(entry) };
+  }
+
+  clear(): void {
+    this.#rules.clear();
+  }
+
+  /** The faults that strike this request; uses them up. */
+  take(request: RequestFacts): Fault[] {
+    const taken: Fault[] = [];
+    for (const entry of this.#rules) {
+      const { rule } = entry;
+      if (rule.when !== undefined && !rule.when(request)) continue;
+      if (rule.probability !== undefined && this.#random() >= rule.probability) continue;
+      taken.push(rule.fault);
+      entry.left -= 1;
+      if (entry.left <= 0) this.#rules.delete(entry);
+    }
+    return taken;
+  }
+}
+
+/** Lets faults strike; tells how the request goes on. */
+export async function strike(
+  faults: readonly Fault[],
+  response: ServerResponse,
+  clock: Clock,
+): Promise<"answer" | "cut" | "gone"> {
+  let after: "answer" | "cut" = "answer";
+  for (const fault of faults) {
+    if (fault.kind === "delay") {
+      await new Promise<void>(
+        (resume) => void clock.schedule(clock.now() + fault.ms, resume, { unref: true }),
+      );
+    } else if (fault.kind === "status") throw refusal(fault.code, fault.reason, fault.retryAfterSeconds);
+    else if (fault.kind === "hang") return "gone";
+    else if (fault.when === "after") after = "cut";
+    else {
+      response.destroy();
+      return "gone";
+    }
+  }
+  return response.destroyed ? "gone" : after;
+}
+
+const REASONS: Readonly<Record<number, string>> = {
+  429: "TooManyRequests",
+  500: "InternalError",
+  503: "ServiceUnavailable",
+  504: "Timeout",
+};
+
+function refusal(code: number, reason: string | undefined, retryAfterSeconds: number | undefined): ApiError {
+  const told = reason ?? REASONS[code] ?? "";
+  const details = retryAfterSeconds === undefined ? undefined : { retryAfterSeconds };
+  return new ApiError(code, told, `injected fault: ${code} ${told}`, details);
+}
