@@ -38,3 +38,4 @@ export type {
   RecordStore,
   StoredRecord,
 } from "./store/record-store.js";
+export { SqliteStore } from "./store/sqlite-store.js";

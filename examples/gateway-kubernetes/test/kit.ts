@@ -57,7 +57,7 @@ export async function startCluster(options: Partial<ApiServerOptions> = {}): Pro
     random: seededRandom(1),
     namespaces: [NAMESPACE],
     objects: [...manifests("sandboxes.crd.yaml"), ...manifests("sandboxrecords.crd.yaml")],
-    converters: { "agents.x-k8s.io/sandboxes": convertSandbox },
+    converters: { "sandboxes.agents.x-k8s.io": convertSandbox },
     ...options,
   });
   server.addToken("gateway", {
