@@ -15,7 +15,9 @@ import { Gateway } from "./gateway/gateway.js";
 import type { Log } from "./gateway/log.js";
 import { buildApp } from "./http/app.js";
 import { InvalidInputError } from "./input-error.js";
+import type { GatewayLedger } from "./gateway/activations.js";
 import type { RecordStore } from "./store/record-store.js";
+import { SqliteActivationLedger } from "./store/sqlite-activation-ledger.js";
 import { SqliteStore } from "./store/sqlite-store.js";
 
 /** What a driver may need of the gateway that it is for. */
@@ -39,10 +41,16 @@ export interface TlsFiles {
   readonly key: string;
 }
 
+/** What a gateway remembers. It closes both when it ends, the ledger first. */
+export interface Storage {
+  readonly store: RecordStore;
+  readonly ledger: GatewayLedger & { close(): Promise<void> };
+}
+
 export interface ServeOptions {
   readonly drivers: Drivers;
-  /** Where records are kept. Default: a database in `dataDir`. The gateway closes it. */
-  readonly store?: ((context: DriverContext) => RecordStore | Promise<RecordStore>) | undefined;
+  /** Where records and activations are kept. Default: a database in `dataDir`. */
+  readonly storage?: ((context: DriverContext) => Storage | Promise<Storage>) | undefined;
   /** Serve HTTPS with these. Default: HTTP. */
   readonly tls?: TlsFiles | undefined;
   readonly dataDir: string;
@@ -84,7 +92,7 @@ export async function serveGateway(options: ServeOptions): Promise<RunningGatewa
   const clock = options.clock ?? systemClock;
   const context = { clock, dataDir, log, supervisorProgram };
   const drivers = await driversOf(options.drivers, context);
-  const store = (await options.store?.(context)) ?? new SqliteStore(join(dataDir, "gateway.db"));
+  const { store, ledger } = await (options.storage ?? sqliteStorage)(context);
   // Supervisors are told an address before there is a gateway behind it: their requests wait until there is.
   const { promise: ready, resolve: open } = withResolvers<ReturnType<typeof buildApp>>();
   const fetch: Fetch = async (request, env) => (await ready).fetch(request, env);
@@ -93,6 +101,7 @@ export async function serveGateway(options: ServeOptions): Promise<RunningGatewa
   const supervisorUrl = options.supervisorUrl?.replaceAll("{port}", String(port)).replace(/\/+$/, "") ?? url;
   const gateway = new Gateway({
     store,
+    ledger,
     clock,
     drivers,
     budgets: options.budgets,
@@ -112,12 +121,18 @@ export async function serveGateway(options: ServeOptions): Promise<RunningGatewa
       await gateway.close();
       server.close();
       server.closeAllConnections();
+      await ledger.close();
       await store.close();
     },
   };
 }
 
 const supervisorProgram = fileURLToPath(new URL("./supervisor.js", import.meta.url));
+
+function sqliteStorage({ dataDir }: DriverContext): Storage {
+  const path = join(dataDir, "gateway.db");
+  return { store: new SqliteStore(path), ledger: new SqliteActivationLedger(path) };
+}
 
 /** @throws InvalidInputError when there is none, or two have one name */
 async function driversOf(drivers: Drivers, context: DriverContext): Promise<readonly Driver[]> {

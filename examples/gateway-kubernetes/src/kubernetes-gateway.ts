@@ -1,5 +1,10 @@
-import type { DriverContext, DriverPort, RecordStore } from "@slipway-examples/gateway-core";
-import { SqliteStore } from "@slipway-examples/gateway-core";
+import {
+  SqliteActivationLedger,
+  SqliteStore,
+  type DriverContext,
+  type DriverPort,
+  type Storage,
+} from "@slipway-examples/gateway-core";
 import type { KubeConfig } from "@kubernetes/client-node";
 import type { Clock } from "slipway";
 import { join } from "node:path";
@@ -10,16 +15,17 @@ import { SandboxObjects } from "./driver/sandbox-objects.js";
 import { PhasePublisher } from "./publish/phase-publisher.js";
 import { PublishedStore } from "./publish/published-store.js";
 import type { GatewaySettings } from "./settings.js";
+import { ResourceLedger } from "./store/resource-ledger.js";
 import { ResourceStore } from "./store/resource-store.js";
 
 /** What a gateway on Kubernetes is made of, for `serveGateway` and `runGatewayCli`. */
 export interface GatewayParts {
   drivers(context: DriverContext): readonly DriverPort[];
-  store(context: DriverContext): RecordStore;
+  storage(context: DriverContext): Storage;
 }
 
 /**
- * A driver and a record store on one cluster.
+ * A driver and storage on one cluster.
  *
  * @param config - Read when the first part is made, so that a client's command needs no cluster.
  */
@@ -35,13 +41,18 @@ export function kubernetesGateway(settings: GatewaySettings, config: () => KubeC
     drivers: ({ clock }) => [
       new KubernetesDriver({ client: connect(clock), clock, settings: sandboxes, version }),
     ],
-    store: ({ clock, dataDir }) => {
-      const store =
-        settings.store === "cluster"
-          ? new ResourceStore({ client: connect(clock), clock, namespace, gateway })
-          : new SqliteStore(join(dataDir, "gateway.db"));
+    storage: ({ clock, dataDir }) => {
       const objects = new SandboxObjects({ client: connect(clock), clock, settings: sandboxes, version });
-      return new PublishedStore(store, new PhasePublisher(objects, clock));
+      const publisher = new PhasePublisher(objects, clock);
+      if (settings.store === "cluster") {
+        const store = new ResourceStore({ client: connect(clock), clock, namespace, gateway });
+        return { store: new PublishedStore(store, publisher), ledger: new ResourceLedger(store) };
+      }
+      const path = join(dataDir, "gateway.db");
+      return {
+        store: new PublishedStore(new SqliteStore(path), publisher),
+        ledger: new SqliteActivationLedger(path),
+      };
     },
   };
 }

@@ -21,7 +21,7 @@ export interface GatewayCliOptions {
   /** What `serve` tells supervisors to call when it is not told; `{port}` stands for the port. */
   readonly supervisorUrl?: string | undefined;
   /** Where `serve` keeps records. Default: a database in its folder. */
-  readonly store?: ServeOptions["store"];
+  readonly storage?: ServeOptions["storage"];
   /** What `serve` secures its port with, read when it starts. Default: nothing. */
   readonly tls?: (() => TlsFiles | undefined) | undefined;
 }

@@ -23,7 +23,7 @@ export interface ServeDefaults {
   readonly drivers: Drivers;
   readonly host?: string | undefined;
   readonly supervisorUrl?: string | undefined;
-  readonly store?: GatewayOptions["store"];
+  readonly storage?: GatewayOptions["storage"];
   readonly tls?: (() => TlsFiles | undefined) | undefined;
 }
 
@@ -66,10 +66,10 @@ export function addServeCommand(program: Command, served: ServeDefaults): void {
         () => systemClock.now(),
       );
       const { data: dataDir, host, port, supervisorUrl, token: ownerToken, leaseMs } = options;
-      const { drivers, store, tls } = served;
+      const { drivers, storage, tls } = served;
       const running = await serveGateway({
         drivers,
-        store,
+        storage,
         tls: tls?.(),
         dataDir,
         host,

@@ -36,6 +36,11 @@ export class ResourceLedger implements ActivationLedger {
     });
   }
 
+  /** The store that it is a part of is closed by its owner. */
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+
   /** The entries are in the record's object and go with it. */
   forget(_sandbox: string): Promise<void> {
     return Promise.resolve();
