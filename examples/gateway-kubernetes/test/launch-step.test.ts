@@ -45,7 +45,11 @@ class Model {
   /** Runs whose pods' main containers began, in order. */
   readonly begun: string[] = [];
 
-  constructor(readonly version: SandboxVersion) {}
+  readonly version: SandboxVersion;
+
+  constructor(version: SandboxVersion) {
+    this.version = version;
+  }
 
   write(next: Plain): void {
     this.revision += 1;
@@ -97,10 +101,13 @@ class Launcher {
   error: Error | null = null;
   #decided: { readonly step: LaunchStep; readonly revision: number } | null = null;
 
-  constructor(
-    readonly model: Model,
-    readonly request: LaunchRequest,
-  ) {}
+  readonly model: Model;
+  readonly request: LaunchRequest;
+
+  constructor(model: Model, wanted: LaunchRequest) {
+    this.model = model;
+    this.request = wanted;
+  }
 
   look(): void {
     if (this.outcome !== null) return;

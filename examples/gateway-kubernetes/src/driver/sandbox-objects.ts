@@ -1,7 +1,7 @@
 import type { SandboxRef } from "@slipway-examples/gateway-core";
 import type { Clock } from "slipway";
 import type { WatchEvent } from "slipway/phase";
-import { isGone, isObjectMissing } from "../api/api-error.js";
+import { isGone, isObjectMissing, isStatus } from "../api/api-error.js";
 import type { KubeClient } from "../api/kube-client.js";
 import { listAll, listPage } from "../api/list-pages.js";
 import { resourceVersionOf, textAt, uidOf, type Plain } from "../api/plain.js";
@@ -37,6 +37,7 @@ export class SandboxObjects {
   readonly #random: (() => number) | undefined;
   readonly #pageSize: number;
   readonly #listings = new Listings();
+  readonly #asked: SandboxVersion | null;
   #version: SandboxVersion | null;
 
   constructor(options: SandboxObjectsOptions) {
@@ -45,7 +46,8 @@ export class SandboxObjects {
     this.#clock = options.clock;
     this.#random = options.random;
     this.#pageSize = options.pageSize ?? PAGE_SIZE;
-    this.#version = options.version ?? null;
+    this.#asked = options.version ?? null;
+    this.#version = this.#asked;
   }
 
   async version(signal: AbortSignal): Promise<SandboxVersion> {
@@ -58,6 +60,8 @@ export class SandboxObjects {
     const path = `${await this.#path(signal)}/${name}`;
     return this.#client.get(path, { signal }).catch((error: unknown) => {
       if (isObjectMissing(error, name)) return null;
+      // Not served, or no longer: what is served is found out anew the next time.
+      if (isStatus(error, 404)) this.#version = this.#asked;
       throw error;
     });
   }

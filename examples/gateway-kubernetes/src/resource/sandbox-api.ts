@@ -23,18 +23,16 @@ export function wantsRun(version: SandboxVersion, sandbox: Plain): boolean {
 /**
  * The version to use: the newest that both the server and this driver know.
  *
- * @throws Error naming what the server has, when there is none.
+ * @throws Error when there is none.
  */
 export async function discoverVersion(client: KubeClient, signal: AbortSignal): Promise<SandboxVersion> {
-  const group = await client.get(`/apis/${SANDBOX_GROUP}`, { signal }).catch((error: unknown) => {
-    if (isStatus(error, 404)) return {};
-    throw error;
-  });
-  const served = recordsOf(memberOf(group, "versions")).map((entry) => textAt(entry, "version"));
-  const found = SANDBOX_VERSIONS.find((version) => served.includes(version));
-  if (found !== undefined) return found;
-  const has = served.length === 0 ? "nothing" : served.join(", ");
-  throw new Error(
-    `The cluster serves ${has} of ${SANDBOX_GROUP}; needed is ${SANDBOX_VERSIONS.join(" or ")}`,
-  );
+  for (const version of SANDBOX_VERSIONS) {
+    const found = await client.get(`/apis/${SANDBOX_GROUP}/${version}`, { signal }).catch((error: unknown) => {
+      if (isStatus(error, 404)) return {};
+      throw error;
+    });
+    if (recordsOf(memberOf(found, "resources")).some(({ name }) => name === "sandboxes")) return version;
+  }
+  const wanted = SANDBOX_VERSIONS.join(" nor ");
+  throw new Error(`The cluster serves sandboxes of ${SANDBOX_GROUP} neither as ${wanted}: install agent-sandbox`);
 }
