@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { malformedMeta, validateMeta } from "./metadata.js";
 import { copy, isObject, textOf, type KubeObject, type Meta } from "./object.js";
 import { apiVersion, type Resource, type Subresource } from "./resource.js";
-import { badRequest, conflict, invalid, MODIFIED, type Cause } from "./status.js";
+import { badRequest, conflict, invalid, MODIFIED, storageError, type Cause } from "./status.js";
 
 /** `metadata` fields that a client may write; all others are the server's or are dropped. */
 const CLIENT_META = ["labels", "annotations", "finalizers", "ownerReferences"] as const;
@@ -25,6 +25,13 @@ export function decode(resource: Resource, body: unknown): KubeObject {
       `the API version in the data (${textOf(next["apiVersion"])}) does not match the expected API version (${wanted})`,
     );
   }
+  if (next["kind"] !== resource.kind && !resource.typed) {
+    const message = `Invalid value: "${next["kind"]}": must be ${resource.kind}`;
+    const name = isObject(next["metadata"]) ? textOf(next["metadata"]["name"]) : "";
+    throw invalid(resource.group, next["kind"], name, [
+      { reason: "FieldValueInvalid", field: "kind", message },
+    ]);
+  }
   if (next["kind"] !== resource.kind) {
     throw badRequest(
       `the kind in the data (${next["kind"]}) does not match the expected kind (${resource.kind})`,
@@ -35,6 +42,17 @@ export function decode(resource: Resource, body: unknown): KubeObject {
     throw badRequest(`${resource.kind} in version "${resource.version}" cannot be handled: ${malformed}`);
   next["metadata"] ??= {};
   return next as unknown as KubeObject;
+}
+
+const KNOWN_META = new Set<string>([
+  ...CLIENT_META,
+  ...["name", "generateName", "namespace", "uid", "resourceVersion", "generation", "creationTimestamp"],
+  ...["deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "managedFields"],
+]);
+
+function unknownMeta(from: Meta): string[] {
+  const unknown = Object.keys(from).filter((field) => !KNOWN_META.has(field));
+  return unknown.map((field) => `metadata.${field}`);
 }
 
 /** The client's part of `metadata`, without empty maps and lists, beside the server's part. */
@@ -59,7 +77,8 @@ export interface Birth {
 /** A decoded body as it is created. Also tells the unknown fields that were dropped. */
 export function created(resource: Resource, next: KubeObject, birth: Birth): [KubeObject, string[]] {
   if (next.metadata.resourceVersion)
-    throw badRequest("resourceVersion should not be set on objects to be created");
+    throw storageError("resourceVersion should not be set on objects to be created");
+  const unknown = unknownMeta(next.metadata);
   next.metadata = meta(
     {
       name: birth.name,
@@ -74,8 +93,8 @@ export function created(resource: Resource, next: KubeObject, birth: Birth): [Ku
   if (resource.hasStatus) Reflect.deleteProperty(next, "status");
   const dropped = resource.normalize(next);
   resource.prepare(next, null, "");
-  refuse(resource, next, [...validateMeta(next, null), ...resource.validate(next, null)]);
-  return [next, dropped];
+  refuse(resource, next, [...validateMeta(next, null, resource.typed), ...resource.validate(next, null)]);
+  return [next, [...unknown, ...dropped]];
 }
 
 /** A decoded body as it replaces `previous`, or as its status does. */
@@ -85,23 +104,23 @@ export function updated(
   previous: KubeObject,
   subresource: Subresource,
 ): [KubeObject, string[]] {
-  const { uid, resourceVersion } = body.metadata;
+  const { resourceVersion } = body.metadata;
   const name = previous.metadata.name;
-  if (uid && uid !== previous.metadata.uid) {
-    const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${previous.metadata.uid}`;
-    throw conflict(resource, name, why);
-  }
   if (!resourceVersion && !resource.unconditionalUpdate) {
     const cause = {
       reason: "FieldValueInvalid",
       field: "metadata.resourceVersion",
       message: MUST_HAVE_VERSION,
     };
-    throw invalid(resource.group, resource.kind, name, [cause]);
+    throw invalid(resource.group, resource.plural, name, [cause]);
+  }
+  if (resourceVersion && !/^\d+$/.test(resourceVersion)) {
+    throw storageError(`strconv.ParseUint: parsing "${resourceVersion}": invalid syntax`);
   }
   if (resourceVersion && resourceVersion !== previous.metadata.resourceVersion)
     throw conflict(resource, name, MODIFIED);
 
+  refuse(resource, previous, immutableMeta(body, previous));
   const next =
     subresource === "status" ? statusOnly(resource, body, previous) : allButStatus(resource, body, previous);
   const dropped = resource.normalize(next);
@@ -113,8 +132,11 @@ export function updated(
   ) {
     next.metadata.generation = (previous.metadata.generation ?? 0) + 1;
   }
-  refuse(resource, next, [...validateMeta(next, previous), ...resource.validate(next, previous)]);
-  return [next, dropped];
+  refuse(resource, next, [
+    ...validateMeta(next, previous, resource.typed),
+    ...resource.validate(next, previous),
+  ]);
+  return [next, [...unknownMeta(body.metadata), ...dropped]];
 }
 
 function allButStatus(resource: Resource, body: KubeObject, previous: KubeObject): KubeObject {
@@ -134,6 +156,16 @@ function statusOnly(resource: Resource, body: KubeObject, previous: KubeObject):
   const own = previous.metadata.ownerReferences ?? ownerReferences?.slice(0, 0);
   next.metadata = meta(previous.metadata, { ...rest, ...(own ? { ownerReferences: own } : {}) });
   return next;
+}
+
+/** What of `metadata` a client may send back but not change. */
+function immutableMeta(body: KubeObject, previous: KubeObject): Cause[] {
+  return (["uid", "deletionTimestamp"] as const).flatMap((field) => {
+    const sent = body.metadata[field];
+    if (!sent || sent === previous.metadata[field]) return [];
+    const message = `Invalid value: "${sent}": field is immutable`;
+    return [{ reason: "FieldValueInvalid", field: `metadata.${field}`, message }];
+  });
 }
 
 function contents(object: KubeObject): unknown {

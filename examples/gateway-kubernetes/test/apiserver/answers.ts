@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { ApiError } from "./status.js";
+import { ApiError, NoSuchPath } from "./status.js";
 
 export function send(response: ServerResponse, code: number, body: unknown): void {
   const text = typeof body === "string" ? body : JSON.stringify(body);
@@ -15,6 +15,10 @@ export function fail(response: ServerResponse, error: unknown): number {
   if (response.headersSent || response.destroyed) {
     response.destroy();
     return 0;
+  }
+  if (error instanceof NoSuchPath) {
+    send(response, 404, "404 page not found\n");
+    return 404;
   }
   const known =
     error instanceof ApiError

@@ -1,6 +1,6 @@
 import { at, timestamp, without, type KubeObject } from "./object.js";
 import type { Resource } from "./resource.js";
-import { badRequest, conflict } from "./status.js";
+import { conflict, invalidOptions } from "./status.js";
 
 export const ORPHAN = "orphan";
 export const FOREGROUND = "foregroundDeletion";
@@ -30,31 +30,33 @@ export function isDue(object: KubeObject): boolean {
 function checkPreconditions(resource: Resource, object: KubeObject, options: DeleteOptions): void {
   const { uid, resourceVersion } = options.preconditions ?? {};
   const { name, uid: ownUid, resourceVersion: ownVersion } = object.metadata;
+  // Here a real server names the kind where elsewhere it names the plural.
+  const what = { group: resource.group, plural: resource.kind };
   if (uid !== undefined && uid !== ownUid) {
-    throw conflict(
-      resource,
-      name,
-      `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${ownUid}`,
-    );
+    const why = `the UID in the precondition (${uid}) does not match the UID in record (${ownUid}). The object might have been deleted and then recreated`;
+    throw conflict(what, name, why);
   }
   if (resourceVersion !== undefined && resourceVersion !== ownVersion) {
-    const told = `ResourceVersion in precondition: ${resourceVersion}, ResourceVersion in object meta: ${ownVersion ?? ""}`;
-    throw conflict(resource, name, `Precondition failed: ${told}`);
+    const why = `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${ownVersion ?? ""}). The object might have been modified`;
+    throw conflict(what, name, why);
   }
 }
 
 function finalizersFor(object: KubeObject, options: DeleteOptions): string[] {
   const own = object.metadata.finalizers ?? [];
   const { propagationPolicy, orphanDependents } = options;
+  const refuse = (message: string): Error => invalidOptions("DeleteOptions", "propagationPolicy", message);
   if (propagationPolicy !== undefined && orphanDependents !== undefined) {
-    throw badRequest("orphanDependents and propagationPolicy cannot be both set");
+    throw refuse(
+      `Invalid value: "${propagationPolicy}": orphanDependents and deletionPropagation cannot be both set`,
+    );
   }
   if (
     propagationPolicy !== undefined &&
     !["Orphan", "Background", "Foreground"].includes(propagationPolicy)
   ) {
-    throw badRequest(
-      `propagationPolicy: Unsupported value: "${propagationPolicy}": supported values: "Background", "Foreground", "Orphan"`,
+    throw refuse(
+      `Unsupported value: "${propagationPolicy}": supported values: "Foreground", "Background", "Orphan", "nil"`,
     );
   }
   const policy =
@@ -77,10 +79,9 @@ export function deletion(
   now: number,
 ): KubeObject | null {
   checkPreconditions(resource, object, options);
-  const asked = options.gracePeriodSeconds;
-  if (asked !== undefined && (!Number.isInteger(asked) || asked < 0)) {
-    throw badRequest(`gracePeriodSeconds: Invalid value: ${asked}: must be a whole number of seconds`);
-  }
+  const { gracePeriodSeconds } = options;
+  // A negative period stands for the shortest that is not none.
+  const asked = gracePeriodSeconds !== undefined && gracePeriodSeconds < 0 ? 1 : gracePeriodSeconds;
   const finalizers = finalizersFor(object, options);
   const grace = resource.grace(object, asked);
   const rest = without(object.metadata, "finalizers");

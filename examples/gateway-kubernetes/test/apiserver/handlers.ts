@@ -7,7 +7,7 @@ import type { Registry, Target, WriteOptions } from "./registry.js";
 import type { ParsedRequest } from "./request.js";
 import { apiVersion, type Resource } from "./resource.js";
 import { fieldSelector, labelSelector, type Predicate } from "./selectors.js";
-import { ApiError, badRequest, noSuchPath, unsupportedMediaType } from "./status.js";
+import { ApiError, badRequest, invalidOptions, NoSuchPath, unsupportedMediaType } from "./status.js";
 import { Watch, type WatchQuery } from "./watch.js";
 
 /** What goes out for a request that succeeds. */
@@ -26,19 +26,20 @@ function flag(query: URLSearchParams, name: string): boolean | undefined {
 function whole(query: URLSearchParams, name: string): number | undefined {
   const value = query.get(name);
   if (value === null || value === "") return undefined;
-  if (!/^-?\d+$/.test(value)) throw badRequest(`${name}: Invalid value: "${value}": must be a whole number`);
+  if (!/^-?\d+$/.test(value)) throw badRequest(`strconv.ParseInt: parsing "${value}": invalid syntax`);
   return Number(value);
 }
 
 export function resourceOf(registry: Registry, request: ParsedRequest): Resource {
   const resource = registry.find(request.group, request.version, request.plural);
-  if (resource === undefined) throw noSuchPath();
+  if (resource === undefined) throw new NoSuchPath();
   if (request.subresource !== "" && !(request.subresource === "status" && resource.hasStatus))
-    throw noSuchPath();
-  if (!resource.namespaced && request.namespace !== "" && request.plural !== "namespaces") throw noSuchPath();
+    throw new NoSuchPath();
+  if (!resource.namespaced && request.namespace !== "" && request.plural !== "namespaces")
+    throw new NoSuchPath();
   // A namespaced object is reached through its namespace only; its lists and watches also across all.
-  const across = request.verb === "list" || (request.verb === "watch" && request.name === "");
-  if (resource.namespaced && request.namespace === "" && !across) throw noSuchPath();
+  const across = request.verb === "list" || request.verb === "watch";
+  if (resource.namespaced && request.namespace === "" && !across) throw new NoSuchPath();
   return resource;
 }
 
@@ -57,8 +58,7 @@ function prefixOf(resource: Resource, request: ParsedRequest): string {
 /** The selection of a list, null for everything. Selectors see the object as the request's version has it. */
 function selection(resource: Resource, request: ParsedRequest): Predicate | null {
   const labels = request.query.get("labelSelector") ?? "";
-  let fields = request.query.get("fieldSelector") ?? "";
-  if (request.name !== "") fields = [fields, `metadata.name=${request.name}`].filter(Boolean).join(",");
+  const fields = request.query.get("fieldSelector") ?? "";
   if (labels === "" && fields === "") return null;
   const [byLabel, byField] = [labelSelector(labels), fieldSelector(fields, resource.fields)];
   return (stored) => byLabel(stored) && byField(resource.fromStorage(stored));
@@ -86,7 +86,8 @@ export function list(registry: Registry, resource: Resource, request: ParsedRequ
     apiVersion: apiVersion(resource),
     metadata: {
       resourceVersion: String(found.revision),
-      ...(found.continueToken === undefined ? {} : { continue: found.continueToken }),
+      // Lists of custom resources carry the field even when it is empty.
+      ...(found.continueToken === undefined && resource.typed ? {} : { continue: found.continueToken ?? "" }),
       ...(found.remaining === undefined ? {} : { remainingItemCount: found.remaining }),
     },
     items: found.objects.map((object) => item(resource, object)),
@@ -121,8 +122,9 @@ export function openWatch(
 
 function writeOptions(query: URLSearchParams, warnings: string[]): WriteOptions {
   const dryRun = query.get("dryRun") ?? "";
-  if (dryRun !== "" && dryRun !== "All")
-    throw badRequest(`dryRun: Unsupported value: "${dryRun}": supported values: "All"`);
+  if (dryRun !== "" && dryRun !== "All") {
+    throw invalidOptions("PatchOptions", "dryRun", `Unsupported value: "${dryRun}": supported values: "All"`);
+  }
   const mode = query.get("fieldValidation") ?? "Warn";
   return {
     dryRun: dryRun === "All",
@@ -131,24 +133,28 @@ function writeOptions(query: URLSearchParams, warnings: string[]): WriteOptions 
   };
 }
 
+/** From the body if there is one, else from the query. */
 function deleteOptions(query: URLSearchParams, body: unknown): DeleteOptions {
-  if (body !== undefined && !isObject(body))
-    throw badRequest("DeleteOptions: the request body is not an object");
-  const own = (body ?? {}) as DeleteOptions & { readonly dryRun?: unknown };
+  if (body === undefined) {
+    return {
+      gracePeriodSeconds: whole(query, "gracePeriodSeconds"),
+      propagationPolicy: query.get("propagationPolicy") ?? undefined,
+      orphanDependents: flag(query, "orphanDependents"),
+      dryRun: query.get("dryRun") === "All",
+    };
+  }
+  if (!isObject(body)) throw badRequest("DeleteOptions: the request body is not an object");
+  const { dryRun } = body;
   return {
-    gracePeriodSeconds: own.gracePeriodSeconds ?? whole(query, "gracePeriodSeconds"),
-    propagationPolicy: own.propagationPolicy ?? query.get("propagationPolicy") ?? undefined,
-    orphanDependents: own.orphanDependents ?? flag(query, "orphanDependents"),
-    preconditions: own.preconditions,
-    dryRun: query.get("dryRun") === "All" || (Array.isArray(own.dryRun) && own.dryRun.includes("All")),
+    ...(body as Omit<DeleteOptions, "dryRun">),
+    dryRun: Array.isArray(dryRun) && dryRun.includes("All"),
   };
 }
 
 function remove(registry: Registry, target: Target, options: DeleteOptions): Answer {
   const { left, gone } = registry.delete(target, options);
   if (left !== null) {
-    const waits = options.orphanDependents === false || options.propagationPolicy === "Foreground";
-    return { code: waits ? 202 : 200, body: left, warnings: [] };
+    return { code: options.orphanDependents === false ? 202 : 200, body: left, warnings: [] };
   }
   const { resource } = target;
   if (resource.returnsDeleted) return { code: 200, body: gone, warnings: [] };
@@ -195,9 +201,11 @@ export function answer(
       return list(registry, resource, request);
     case "create":
       if (name !== "") throw notAllowed();
+      checkBodyType(contentType);
       return done(201, registry.create(target, body, writeOptions(query, warnings)));
     case "update": {
       if (name === "") throw notAllowed();
+      checkBodyType(contentType);
       const isNew = registry.store.get(resource.storage, `${target.namespace}/${name}`) === null;
       return done(isNew ? 201 : 200, registry.update(target, body, writeOptions(query, warnings)));
     }
@@ -206,6 +214,9 @@ export function answer(
       if (contentType !== MERGE_PATCH && contentType !== JSON_PATCH) {
         throw unsupportedMediaType([JSON_PATCH, MERGE_PATCH]);
       }
+      // A merge patch of an object is an object; RFC 7386 would replace it by anything else.
+      if (contentType === MERGE_PATCH && !isObject(body))
+        throw badRequest("error decoding patch: not an object");
       return done(200, registry.patch(target, contentType, body as Json, writeOptions(query, warnings)));
     }
     case "delete":
@@ -216,6 +227,11 @@ export function answer(
     default:
       throw notAllowed();
   }
+}
+
+function checkBodyType(contentType: string): void {
+  if (contentType !== "" && contentType !== "application/json")
+    throw unsupportedMediaType(["application/json"]);
 }
 
 function notAllowed(): ApiError {

@@ -42,7 +42,8 @@ export function malformedMeta(meta: unknown): string | null {
   return null;
 }
 
-export function validateMeta(next: KubeObject, previous: KubeObject | null): Cause[] {
+/** `strict`: finalizers without a domain must be standard ones, as typed resources want it. */
+export function validateMeta(next: KubeObject, previous: KubeObject | null, strict: boolean): Cause[] {
   const { metadata } = next;
   const causes: Cause[] = [];
   if (previous === null && (metadata.name.length > 253 || !SUBDOMAIN.test(metadata.name))) {
@@ -98,7 +99,7 @@ export function validateMeta(next: KubeObject, previous: KubeObject | null): Cau
           "name part must consist of alphanumeric characters, '-', '_' or '.'",
         ),
       );
-    else if (!finalizer.includes("/") && !STANDARD_FINALIZERS.has(finalizer)) {
+    else if (strict && !finalizer.includes("/") && !STANDARD_FINALIZERS.has(finalizer)) {
       causes.push(
         wrong(
           "metadata.finalizers",
@@ -112,23 +113,15 @@ export function validateMeta(next: KubeObject, previous: KubeObject | null): Cau
 }
 
 function owners(next: KubeObject): Cause[] {
-  const causes: Cause[] = [];
   const references = next.metadata.ownerReferences ?? [];
-  references.forEach((reference, place) => {
-    for (const field of ["apiVersion", "kind", "name", "uid"] as const) {
-      if (reference[field]) continue;
-      const what = { apiVersion: "version", kind: "kind", name: "name", uid: "uid" }[field];
-      causes.push(wrong(`metadata.ownerReferences[${place}].${field}`, "", `${what} must not be empty`));
-    }
-  });
+  const causes = references.flatMap((reference) =>
+    (["apiVersion", "kind", "name", "uid"] as const)
+      .filter((field) => !reference[field])
+      .map((field) => wrong(`metadata.ownerReferences.${field}`, "", "must not be empty")),
+  );
   if (references.filter((reference) => reference.controller === true).length > 1) {
-    causes.push(
-      wrong(
-        "metadata.ownerReferences",
-        next.metadata.name,
-        "Only one reference can have Controller set to true",
-      ),
-    );
+    const why = "Only one reference can have Controller set to true";
+    causes.push(wrong("metadata.ownerReferences", next.metadata.name, why));
   }
   return causes;
 }

@@ -23,9 +23,9 @@ interface Operation {
   readonly value: Json | undefined;
 }
 
-function refuse(why: string): ApiError {
-  const message = "the server rejected our request due to an error in our request";
-  return new ApiError(422, "Invalid", message, { causes: [{ reason: "", message: why }] });
+/** A real server does not tell what failed. */
+function refuse(): ApiError {
+  return new ApiError(422, "Invalid", "the server rejected our request due to an error in our request", {});
 }
 
 function pointer(text: unknown, what: string): string[] {
@@ -62,7 +62,7 @@ function read(document: Json, path: readonly string[]): Json | undefined {
 function parent(document: Json, path: readonly string[]): [Json, string] {
   const holder = read(document, path.slice(0, -1));
   if (holder === undefined || holder === null || typeof holder !== "object") {
-    throw refuse(`path /${path.join("/")}: its parent is missing`);
+    throw refuse();
   }
   return [holder, path.at(-1) ?? ""];
 }
@@ -73,7 +73,7 @@ function add(document: Json, path: readonly string[], value: Json): Json {
   if (Array.isArray(holder)) {
     const place = last === "-" ? holder.length : Number(last);
     if (!Number.isInteger(place) || place < 0 || place > holder.length) {
-      throw refuse(`path /${path.join("/")}: no such place`);
+      throw refuse();
     }
     holder.splice(place, 0, value);
   } else if (isObject(holder)) holder[last] = value;
@@ -82,14 +82,14 @@ function add(document: Json, path: readonly string[], value: Json): Json {
 
 function remove(document: Json, path: readonly string[]): void {
   const [holder, last] = parent(document, path);
-  if (read(document, path) === undefined) throw refuse(`path /${path.join("/")}: nothing there`);
+  if (read(document, path) === undefined) throw refuse();
   if (Array.isArray(holder)) holder.splice(Number(last), 1);
   else if (isObject(holder)) Reflect.deleteProperty(holder, last);
 }
 
 function present(document: Json, path: readonly string[]): Json {
   const value = read(document, path);
-  if (value === undefined) throw refuse(`path /${path.join("/")}: nothing there`);
+  if (value === undefined) throw refuse();
   return value;
 }
 
@@ -116,7 +116,7 @@ function apply(document: Json, { op, path, from, value }: Operation): Json {
     }
     case "test":
       if (isDeepStrictEqual(read(document, path) ?? null, value)) return document;
-      throw refuse(`testing path /${path.join("/")} value failed`);
+      throw refuse();
     default:
       throw badRequest(`json patch: unknown operation "${op}"`);
   }

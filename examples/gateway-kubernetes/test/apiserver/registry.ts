@@ -1,11 +1,12 @@
 import { created, decode, updated } from "./admission.js";
 import { BUILTIN, CRD_STORAGE, customResourceDefinitions } from "./builtin-resources.js";
 import { customResources, validateDefinition, type Converter } from "./custom-resources.js";
+import { malformedMeta } from "./metadata.js";
 import { deletion, isDue, type DeleteOptions } from "./deletion.js";
-import { copy, timestamp, type Json, type KubeObject } from "./object.js";
+import { copy, isObject, timestamp, type Json, type KubeObject } from "./object.js";
 import { jsonPatch, MERGE_PATCH, mergePatch } from "./patch.js";
 import type { Resource, Subresource } from "./resource.js";
-import { alreadyExists, badRequest, forbidden, invalid, notFound, tooLarge } from "./status.js";
+import { alreadyExists, badRequest, conflict, forbidden, invalid, notFound, storageError } from "./status.js";
 import { keyOf, type Store } from "./store.js";
 
 export interface RegistryOptions {
@@ -121,6 +122,11 @@ export class Registry {
       return this.create(target, next, options);
     }
     const previous = this.get(target);
+    const { uid } = next.metadata;
+    if (uid && uid !== previous.metadata.uid) {
+      const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${previous.metadata.uid}`;
+      throw conflict(resource, name, why);
+    }
     const [object, dropped] = updated(resource, next, previous, subresource);
     this.#report(resource, dropped, options);
     return this.#write(resource, object, options);
@@ -131,7 +137,7 @@ export class Registry {
     const previous = this.get(target);
     const whole = previous as unknown as Json;
     const patched = type === MERGE_PATCH ? mergePatch(copy(whole), patch) : jsonPatch(whole, patch);
-    const next = decode(resource, patched);
+    const next = decodePatched(resource, patched);
     if (next.metadata.name !== name) throw otherName(next.metadata.name, name);
     const [object, dropped] = updated(resource, next, previous, subresource);
     this.#report(resource, dropped, options);
@@ -165,7 +171,7 @@ export class Registry {
   #write(resource: Resource, object: KubeObject, options: WriteOptions): KubeObject {
     const stored = resource.toStorage(object);
     const size = Buffer.byteLength(JSON.stringify(stored));
-    if (size > OBJECT_LIMIT) throw tooLarge(`Request entity too large: limit is ${OBJECT_LIMIT}`);
+    if (size > OBJECT_LIMIT) throw storageError("etcdserver: request is too large");
     if (options.dryRun === true) return object;
     if (isDue(stored)) {
       this.store.write(resource.storage, keyOf(stored), null);
@@ -223,4 +229,12 @@ export class Registry {
 
 function otherName(body: string, url: string): Error {
   return badRequest(`the name of the object (${body}) does not match the name on the URL (${url})`);
+}
+
+/** What a patch makes undecodable is 422, what a body is from the start 400. */
+function decodePatched(resource: Resource, patched: Json): KubeObject {
+  const malformed = isObject(patched) ? malformedMeta(patched["metadata"]) : "not an object";
+  if (malformed === null) return decode(resource, patched);
+  const message = `Invalid value: ${JSON.stringify(patched).slice(0, 1000)}: ${malformed}`;
+  throw invalid("", "", "", [{ reason: "FieldValueInvalid", field: "patch", message }]);
 }

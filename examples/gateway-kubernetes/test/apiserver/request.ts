@@ -46,21 +46,28 @@ export function parseRequest(method: string, url: string): ParsedRequest | null 
   const [plural = "", name = "", subresource = "", ...more] = rest;
   if (more.length > 0) return null;
   const watch = ["true", "1"].includes(query.get("watch") ?? "");
-  const verb = verbOf(method, name !== "", watch);
+  const verb = verbOf(method, name !== "", watch && name === "");
   // A namespace is authorized in itself.
   if (plural === "namespaces" && group === "") namespace = name;
   return { method, query, group, version, plural, namespace, name, subresource, verb };
+}
+
+/** A list or watch of one name is authorized under that name. */
+export function authorizedName({ verb, name, query }: ParsedRequest): string {
+  if (verb !== "list" && verb !== "watch") return name;
+  return /(?:^|,)metadata\.name==?([^,]+)/.exec(query.get("fieldSelector") ?? "")?.[1] ?? "";
 }
 
 /** The JSON of the body, undefined for none. */
 export async function readBody(request: IncomingMessage): Promise<unknown> {
   const chunks: Buffer[] = [];
   let size = 0;
+  // A body that is too large is read to its end all the same, so that the connection stays good for the next request.
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > BODY_LIMIT) throw tooLarge(`Request entity too large: limit is ${BODY_LIMIT}`);
-    chunks.push(chunk);
+    if (size <= BODY_LIMIT) chunks.push(chunk);
   }
+  if (size > BODY_LIMIT) throw tooLarge(`Request entity too large: limit is ${BODY_LIMIT}`);
   if (size === 0) return undefined;
   try {
     return JSON.parse(Buffer.concat(chunks).toString()) as unknown;

@@ -91,8 +91,9 @@ export function check(value: Json, schema: Schema, path = ""): Cause[] {
   if (!fits(value, schema)) {
     return [
       {
-        ...wrong(`must be of type ${schema.type ?? "any"}: "${typeOf(value)}"`),
         reason: "FieldValueTypeInvalid",
+        field,
+        message: `Invalid value: "${typeOf(value)}": ${field} in body must be of type ${schema.type ?? "any"}: "${typeOf(value)}"`,
       },
     ];
   }
@@ -140,7 +141,10 @@ function checkString(value: string, schema: Schema, wrong: (why: string) => Caus
     schema.format === "date-time" &&
     !(/^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d/.test(value) && !Number.isNaN(Date.parse(value)))
   ) {
-    causes.push(wrong(`must be of type date-time: ${JSON.stringify(value)}`));
+    causes.push({
+      ...wrong(`must be of type date-time: ${JSON.stringify(value)}`),
+      reason: "FieldValueTypeInvalid",
+    });
   }
   return causes;
 }

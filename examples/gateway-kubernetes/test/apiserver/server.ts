@@ -15,8 +15,8 @@ import { Identities } from "./identities.js";
 import { Ledger } from "./ledger.js";
 import { NamespaceController } from "./namespace-controller.js";
 import { Registry } from "./registry.js";
-import { parseRequest, readBody, type ParsedRequest } from "./request.js";
-import { noSuchPath } from "./status.js";
+import { authorizedName, parseRequest, readBody, type ParsedRequest } from "./request.js";
+import { NoSuchPath } from "./status.js";
 import { Store } from "./store.js";
 import type { Watch } from "./watch.js";
 
@@ -234,14 +234,14 @@ export class ApiServer implements AsyncDisposable {
       const who = this.#identities.identify(request);
       if (parsed === null) {
         const found = discovery(this.registry, (request.url ?? "/").split("?")[0] ?? "/");
-        if (found === null) throw noSuchPath();
+        if (found === null) throw new NoSuchPath();
         send(response, 200, found);
         return;
       }
       facts = { ...parsed, user: who.user };
       const after = await strike(this.faults.take(facts), response, this.#options.clock);
       if (after === "gone") return;
-      authorize(who, parsed);
+      authorize(who, { ...parsed, name: authorizedName(parsed) });
       code = await this.#perform(parsed, who.user, request, response, after);
     } catch (error) {
       code = fail(response, error);

@@ -78,9 +78,12 @@ export function notFound(of: GroupResource, name: string): ApiError {
   return new ApiError(404, "NotFound", `${qualified(of)} "${name}" not found`, detailsOf(of, name));
 }
 
-/** The answer to a path that no resource serves. */
-export function noSuchPath(): ApiError {
-  return new ApiError(404, "NotFound", "the server could not find the requested resource", {});
+/** The answer to a path that nothing serves: plain text, without a Status. */
+export class NoSuchPath extends Error {}
+
+/** A failure that a real server lets through without a reason: its storage's own error. */
+export function storageError(message: string): ApiError {
+  return new ApiError(500, "", message);
 }
 
 export function alreadyExists(of: GroupResource, name: string): ApiError {
@@ -101,7 +104,7 @@ export function forbidden(of: GroupResource, name: string, why: string, causes?:
   return new ApiError(403, "Forbidden", `${what} is forbidden: ${why}`, { ...detailsOf(of, name), causes });
 }
 
-/** 422: the kind stands in `details.kind` here, not the plural. */
+/** 422: `kind` is the kind for a broken object, the plural for a broken request. */
 export function invalid(group: string, kind: string, name: string, causes: readonly Cause[]): ApiError {
   const texts = causes.map((cause) => `${cause.field ?? ""}: ${cause.message}`);
   const told = texts.length === 1 ? (texts[0] ?? "") : `[${texts.join(", ")}]`;
@@ -123,10 +126,20 @@ export function expired(message: string, continueToken?: string): ApiError {
 }
 
 export function tooLargeVersion(asked: number, current: number): ApiError {
-  return new ApiError(504, "Timeout", `Too large resource version: ${asked}, current: ${current}`, {
+  return new ApiError(504, "Timeout", `Timeout: Too large resource version: ${asked}, current: ${current}`, {
     causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }],
     retryAfterSeconds: 1,
   });
+}
+
+/** 422 for a query or an options body, whose kind is `ListOptions` or `DeleteOptions`. */
+export function invalidOptions(kind: string, field: string, message: string): ApiError {
+  const reason = message.startsWith("Forbidden")
+    ? "FieldValueForbidden"
+    : message.startsWith("Unsupported")
+      ? "FieldValueNotSupported"
+      : "FieldValueInvalid";
+  return invalid("meta.k8s.io", kind, "", [{ reason, field, message }]);
 }
 
 export function unsupportedMediaType(accepted: readonly string[]): ApiError {

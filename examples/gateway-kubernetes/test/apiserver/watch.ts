@@ -3,7 +3,7 @@ import { apiVersion, type Resource } from "./resource.js";
 import { parseVersion } from "./paging.js";
 import type { KubeObject } from "./object.js";
 import type { Predicate } from "./selectors.js";
-import { expired, invalid } from "./status.js";
+import { expired, invalidOptions, storageError } from "./status.js";
 import type { Change, Store } from "./store.js";
 
 export interface WatchQuery {
@@ -131,22 +131,16 @@ export class Watch {
   }
 }
 
-function checkQuery(query: WatchQuery): void {
-  const refuse = (field: string, message: string): Error =>
-    invalid("meta.k8s.io", "ListOptions", "", [
-      { reason: "FieldValueForbidden", field, message: `Forbidden: ${message}` },
-    ]);
-  if (query.sendInitialEvents === undefined && query.match !== "") {
-    throw refuse(
-      "resourceVersionMatch",
-      "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided",
-    );
+function checkQuery({ resourceVersion, match, sendInitialEvents }: WatchQuery): void {
+  const refuse = (message: string): Error =>
+    invalidOptions("ListOptions", "resourceVersionMatch", `Forbidden: ${message}`);
+  if (sendInitialEvents === undefined && match !== "") {
+    throw refuse("resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided");
   }
-  if (query.sendInitialEvents !== undefined && query.match !== "NotOlderThan") {
-    throw refuse(
-      "resourceVersionMatch",
-      "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan",
-    );
+  if (sendInitialEvents !== undefined && match !== "NotOlderThan") {
+    throw refuse("sendInitialEvents requires setting resourceVersionMatch to NotOlderThan");
   }
-  if (query.resourceVersion !== "") parseVersion(query.resourceVersion);
+  if (resourceVersion !== "" && !/^\d+$/.test(resourceVersion)) {
+    throw storageError(`strconv.ParseUint: parsing "${resourceVersion}": invalid syntax`);
+  }
 }
