@@ -60,7 +60,9 @@ function seed(on: ApiServer, index: number): void {
   const name = `box-${String(index).padStart(5, "0")}`;
   const labels = { "slipway.dev/gateway": "bench", "slipway.dev/sandbox-id": `id-${name}` };
   const annotations = { "slipway.dev/instance-id": `i-${name}`, "slipway.dev/start": "1.1" };
-  const spec = { containers: [{ name: "sandbox", image: "node:20", command: ["node", "/opt/slipway/supervisor.mjs"] }] };
+  const spec = {
+    containers: [{ name: "sandbox", image: "node:20", command: ["node", "/opt/slipway/supervisor.mjs"] }],
+  };
   on.apply({
     apiVersion: "agents.x-k8s.io/v1beta1",
     kind: "Sandbox",
@@ -71,7 +73,13 @@ function seed(on: ApiServer, index: number): void {
     apiVersion: "gateway.slipway.dev/v1alpha1",
     kind: "SandboxRecord",
     metadata: { name, namespace: NAMESPACE, labels },
-    spec: { id: `id-${name}`, version: 1, write: "w", dueAt: index, value: JSON.stringify({ filler: "x".repeat(2000) }) },
+    spec: {
+      id: `id-${name}`,
+      version: 1,
+      write: "w",
+      dueAt: index,
+      value: JSON.stringify({ filler: "x".repeat(2000) }),
+    },
   });
 }
 

@@ -6,7 +6,7 @@ import { KubeClient, type KubeClientOptions } from "../src/api/kube-client.js";
 import { kubeConfigTransport, type Transport } from "../src/api/transport.js";
 import type { SandboxSettings } from "../src/resource/sandbox-manifest.js";
 import { ApiServer, type ApiServerOptions, type Grant, type PolicyRule } from "./apiserver/index.js";
-import { convertSandbox } from "./cluster/sandbox-conversion.js";
+import { Cluster as Node, convertSandbox, type ClusterOptions } from "./cluster/index.js";
 
 export const NAMESPACE = "slipway";
 
@@ -39,7 +39,8 @@ export function deployedGrants(): Grant[] {
   );
 }
 
-export interface Cluster extends AsyncDisposable {
+/** An API server with the definitions and rights of `deploy/`, and clients of it. */
+export interface Api extends AsyncDisposable {
   readonly server: ApiServer;
   readonly clock: Clock;
   /** Of the gateway, with the rights of the manifests and nothing more. */
@@ -49,8 +50,8 @@ export interface Cluster extends AsyncDisposable {
   readonly admin: KubeClient;
 }
 
-/** An API server with the definitions of `deploy/` and the rights of `deploy/rbac.yaml`. */
-export async function startCluster(options: Partial<ApiServerOptions> = {}): Promise<Cluster> {
+/** An API server alone: nobody makes pods. */
+export async function startCluster(options: Partial<ApiServerOptions> = {}): Promise<Api> {
   const clock = options.clock ?? systemClock;
   const server = await ApiServer.start({
     clock,
@@ -60,6 +61,25 @@ export async function startCluster(options: Partial<ApiServerOptions> = {}): Pro
     converters: { "sandboxes.agents.x-k8s.io": convertSandbox },
     ...options,
   });
+  return clientsOf(server, clock);
+}
+
+/** A whole cluster: agent-sandbox's controller in a release, a kubelet, volumes. */
+export async function startNode(
+  options: Pick<ClusterOptions, "release"> & Partial<ClusterOptions>,
+): Promise<Api & { readonly node: Node }> {
+  const clock = options.clock ?? systemClock;
+  const node = await Node.start({
+    clock,
+    random: seededRandom(1),
+    namespaces: [NAMESPACE],
+    ...options,
+    objects: [...manifests("sandboxrecords.crd.yaml"), ...(options.objects ?? [])],
+  });
+  return { ...clientsOf(node.server, clock), node, [Symbol.asyncDispose]: () => node[Symbol.asyncDispose]() };
+}
+
+function clientsOf(server: ApiServer, clock: Clock): Api {
   server.addToken("gateway", {
     user: "system:serviceaccount:slipway:slipway-gateway",
     grants: deployedGrants(),

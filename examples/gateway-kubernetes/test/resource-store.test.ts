@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { recordStoreConformance } from "../../gateway-core/test/record-store-conformance.js";
 import { ResourceStore } from "../src/store/resource-store.js";
-import { NAMESPACE, startCluster, until, type Cluster } from "./kit.js";
+import { NAMESPACE, startCluster, until, type Api } from "./kit.js";
 
-function openStore(cluster: Cluster): ResourceStore {
+function openStore(cluster: Api): ResourceStore {
   return new ResourceStore({
     client: cluster.client(),
     clock: cluster.clock,
