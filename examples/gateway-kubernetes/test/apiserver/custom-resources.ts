@@ -89,6 +89,7 @@ function served(spec: Definition, version: Served, stored: string, convert: Conv
     singular: spec.names.singular ?? spec.names.kind.toLowerCase(),
     shortNames: spec.names.shortNames ?? [],
     namespaced: spec.scope === "Namespaced",
+    isStored: version.storage,
     hasStatus: version.subresources?.status !== undefined,
     unconditionalUpdate: false,
     statusKeepsMeta: false,

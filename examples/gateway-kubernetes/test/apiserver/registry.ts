@@ -71,9 +71,10 @@ export class Registry {
     );
   }
 
-  /** The resource of a shelf in the store, in one of its served versions. */
+  /** The resource of a shelf in the store, in its stored version where that is served. */
   stored(storage: string): Resource {
-    const found = this.resources.find((one) => one.storage === storage);
+    const versions = this.resources.filter((one) => one.storage === storage);
+    const found = versions.find((one) => one.isStored) ?? versions[0];
     if (found === undefined) throw new Error(`no resource is stored as ${storage}`);
     return found;
   }

@@ -13,6 +13,8 @@ export interface Resource extends GroupResource {
   readonly namespaced: boolean;
   /** The name of the shelf in the store, the same for all versions. */
   readonly storage: string;
+  /** Is this the version that is stored? */
+  readonly isStored: boolean;
   readonly hasStatus: boolean;
   /** An update without a resource version overwrites whatever is there. */
   readonly unconditionalUpdate: boolean;
@@ -63,6 +65,7 @@ export function resource(
     singular: own.kind.toLowerCase(),
     shortNames: [],
     storage: own.group === "" ? own.plural : `${own.plural}.${own.group}`,
+    isStored: true,
     hasStatus: false,
     unconditionalUpdate: true,
     createOnUpdate: false,
