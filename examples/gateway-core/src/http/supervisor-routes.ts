@@ -2,7 +2,7 @@ import { Hono, type Context } from "hono";
 import { readDeadline } from "slipway";
 import { observeTime } from "../decide/decision.js";
 import type { Gateway } from "../gateway/gateway.js";
-import type { SandboxRecord } from "../record/record.js";
+import { isServed, type SandboxRecord } from "../record/record.js";
 import { judgeSwap } from "../decide/activation-swap.js";
 import { activationBody, configurationQuery, reportBody } from "./bodies.js";
 import { errorBody, statusOf } from "./errors.js";
@@ -92,9 +92,9 @@ function runOf(context: Context): number {
 }
 
 /** Whether the attempt is over, so that its supervisor has nothing left to wait for. */
-function overReason({ deadline, phase }: SandboxRecord): "expired" | "settled" | null {
-  if (deadline?.status === "active" || phase === "Ready") return null;
-  return deadline?.status === "expired" ? "expired" : "settled";
+function overReason(record: SandboxRecord): "expired" | "settled" | null {
+  if (isServed(record)) return null;
+  return record.deadline?.status === "expired" ? "expired" : "settled";
 }
 
 /** Writes of another gateway are not announced here: look at least so often. */
