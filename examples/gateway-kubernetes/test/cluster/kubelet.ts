@@ -102,6 +102,8 @@ export class Kubelet implements Disposable {
     const boot = (): void => {
       for (const pod of this.#shuffled([...this.#pods.values()])) {
         for (const container of pod.containers) this.#afterEnd(pod, container);
+        // What was being pulled is pulled again.
+        if (pod.containers.every(({ state }) => state.kind === "waiting")) pod.begun = false;
       }
       this.start();
     };
