@@ -2,7 +2,7 @@ import type { DriverProgress, Json, LaunchRequest } from "@slipway-examples/gate
 import { seededRandom, VirtualClock } from "slipway/testing";
 import type { Observation } from "slipway/phase";
 import { KubernetesDriver } from "../src/driver/kubernetes-driver.js";
-import type { SandboxVersion } from "../src/resource/sandbox-api.js";
+import { intentOf, type SandboxVersion } from "../src/resource/sandbox-api.js";
 import type { KubeObject } from "./apiserver/index.js";
 import { SANDBOXES, type ClusterOptions, type Release } from "./cluster/index.js";
 import { Driven, NAMESPACE, SETTINGS, startNode } from "./kit.js";
@@ -69,9 +69,10 @@ export async function startDriver(release: Release, more: Partial<ClusterOptions
       by.launch(launchRequest(run, more), { signal, report: (each) => void progress.push(each) }),
     observe: (run: number, by = driver): Promise<Observation> =>
       by.observe(REF, { instanceId: `instance-${run}`, desired: "running" }, null, { signal }),
-    /** Changes the resource past the rules, as somebody else would through the API. */
-    force(change: (object: KubeObject) => void): void {
-      api.node.handle.registry.force(api.node.handle.target(SANDBOXES, NAMESPACE, REF.name), change);
+    /** Suspends the resource as somebody else would, without a word to the gateway. */
+    async suspend(version: SandboxVersion): Promise<void> {
+      const path = `/apis/agents.x-k8s.io/${version}/namespaces/${NAMESPACE}/sandboxes/${REF.name}`;
+      await api.admin.patch(path, { spec: intentOf(version, false) }, { signal });
     },
     async [Symbol.asyncDispose]() {
       closing.abort(new Error("test over"));

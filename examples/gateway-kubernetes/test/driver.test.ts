@@ -3,7 +3,7 @@ import { derivePhase, type SandboxRecord } from "slipway/phase";
 import { describe, expect, it } from "vitest";
 import { BOOTSTRAP_KEY, INSTANCE_KEY, SECRET_KEY } from "../src/resource/names.js";
 import { SANDBOX_VERSIONS, wantsRun } from "../src/resource/sandbox-api.js";
-import { RELEASES, ScriptedRuntime, type Release } from "./cluster/index.js";
+import { RELEASES, type Release } from "./cluster/index.js";
 import { launchRequest, REF, RELEASE_OF, startDriver, type StartedDriver } from "./driver-kit.js";
 
 const ALL_RELEASES = Object.keys(RELEASES) as Release[];
@@ -53,9 +53,7 @@ describe.each(ALL_RELEASES)("with controller %s", (release) => {
   });
 
   it("sees a workload that ends by itself, with its code, and starts the next run over it", async () => {
-    const clock = undefined;
-    void clock;
-    await using it = await startDriver(release, {});
+    await using it = await startDriver(release);
     await it.during(it.launch(1));
     it.node.kubelet.fail("slipway", REF.name, "Evicted", "the node was low on memory");
     await it.driven.run(1000);
@@ -112,10 +110,7 @@ describe.each(SANDBOX_VERSIONS)("a driver of %s", (version) => {
     const launched = it.launch(1);
     launched.catch(() => undefined);
     await it.driven.run(5000, () => it.pods().length > 0);
-    it.force((object) => {
-      object.spec = { ...object.spec, operatingMode: "Suspended" };
-    });
-    if (version === "v1alpha1") it.force((object) => void ((object.spec ??= {})["replicas"] = 0));
+    await it.suspend(version);
     await it.during(launched);
     expect(await it.observe(1)).toMatchObject({ running: true, bootstrapping: false });
   });
@@ -270,12 +265,7 @@ describe.each(SANDBOX_VERSIONS)("a driver of %s", (version) => {
   it("sees an empty backend for what it is, so that a record that says Provisioning becomes Stopped", async () => {
     await using it = await startDriver(release);
     await it.during(it.launch(1));
-    it.force((object) => {
-      object.spec =
-        version === "v1alpha1"
-          ? { ...object.spec, replicas: 0 }
-          : { ...object.spec, operatingMode: "Suspended" };
-    });
+    await it.suspend(version);
     await it.driven.run(20_000);
     const now = it.clock.now();
     const record: SandboxRecord = {
@@ -333,4 +323,3 @@ describe("what a create request may say", () => {
     }
   });
 });
-void ScriptedRuntime;
