@@ -38,6 +38,7 @@ export interface FaultRule {
 export class Faults {
   readonly #rules = new Set<{ readonly rule: FaultRule; left: number }>();
   readonly #random: () => number;
+  #waiting = 0;
 
   constructor(random: () => number) {
     this.#random = random;
@@ -55,7 +56,7 @@ export class Faults {
   }
 
   /** The faults that strike this request; uses them up. */
-  take(request: RequestFacts): Fault[] {
+  #take(request: RequestFacts): Fault[] {
     const taken: Fault[] = [];
     for (const entry of this.#rules) {
       const { rule } = entry;
@@ -67,29 +68,34 @@ export class Faults {
     }
     return taken;
   }
-}
 
-/** Lets faults strike; tells how the request goes on. */
-export async function strike(
-  faults: readonly Fault[],
-  response: ServerResponse,
-  clock: Clock,
-): Promise<"answer" | "cut" | "gone"> {
-  let after: "answer" | "cut" = "answer";
-  for (const fault of faults) {
-    if (fault.kind === "delay") {
-      await new Promise<void>(
-        (resume) => void clock.schedule(clock.now() + fault.ms, resume, { unref: true }),
-      );
-    } else if (fault.kind === "status") throw refusal(fault.code, fault.reason, fault.retryAfterSeconds);
-    else if (fault.kind === "hang") return "gone";
-    else if (fault.when === "after") after = "cut";
-    else {
-      response.destroy();
-      return "gone";
-    }
+  /** Requests that a delay holds back right now. */
+  get waiting(): number {
+    return this.#waiting;
   }
-  return response.destroyed ? "gone" : after;
+
+  /** Lets faults strike a request; tells how it goes on. */
+  async strike(
+    request: RequestFacts,
+    response: ServerResponse,
+    clock: Clock,
+  ): Promise<"answer" | "cut" | "gone"> {
+    let after: "answer" | "cut" = "answer";
+    for (const fault of this.#take(request)) {
+      if (fault.kind === "delay") {
+        this.#waiting += 1;
+        await new Promise<void>((go) => void clock.schedule(clock.now() + fault.ms, go, { unref: true }));
+        this.#waiting -= 1;
+      } else if (fault.kind === "status") throw refusal(fault.code, fault.reason, fault.retryAfterSeconds);
+      else if (fault.kind === "hang") return "gone";
+      else if (fault.when === "after") after = "cut";
+      else {
+        response.destroy();
+        return "gone";
+      }
+    }
+    return response.destroyed ? "gone" : after;
+  }
 }
 
 const REASONS: Readonly<Record<number, string>> = {

@@ -8,7 +8,7 @@ import { fail, send } from "./answers.js";
 import { Authority, type KeyPair } from "./certificates.js";
 import type { Converter } from "./custom-resources.js";
 import { discovery } from "./discovery.js";
-import { Faults, strike, type RequestFacts } from "./faults.js";
+import { Faults, type RequestFacts } from "./faults.js";
 import { GarbageCollector } from "./garbage-collector.js";
 import { answer, openWatch, resourceOf } from "./handlers.js";
 import { Identities } from "./identities.js";
@@ -239,7 +239,7 @@ export class ApiServer implements AsyncDisposable {
         return;
       }
       facts = { ...parsed, user: who.user };
-      const after = await strike(this.faults.take(facts), response, this.#options.clock);
+      const after = await this.faults.strike(facts, response, this.#options.clock);
       if (after === "gone") return;
       authorize(who, { ...parsed, name: authorizedName(parsed) });
       code = await this.#perform(parsed, who.user, request, response, after);

@@ -14,7 +14,7 @@ export interface WatchQuery {
 }
 
 /** Unsent bytes at which a watcher that does not read is cut off, so that it cannot fill the memory. */
-const BACKLOG_LIMIT = 16 * 1024 * 1024;
+const BACKLOG_LIMIT = 64 * 1024 * 1024;
 
 /** One open watch: writes a line of JSON for every event. */
 export class Watch {

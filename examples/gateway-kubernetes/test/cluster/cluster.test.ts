@@ -165,7 +165,7 @@ describe("a pod", () => {
     make(cluster);
     await pass(1_000);
     const seen: unknown[] = [];
-    using _watch = cluster.handle.registry.store.subscribe(({ resource, object, deleted }) => {
+    cluster.handle.registry.store.subscribe(({ resource, object, deleted }) => {
       if (resource === "pods")
         seen.push([deleted, at(object, "status.phase"), object.metadata.deletionGracePeriodSeconds]);
     });
@@ -221,7 +221,7 @@ describe("a pod", () => {
     const images = new Set<string>();
     const { cluster, pass } = await start("0.5.6", {}, { images });
     const seen = new Set<unknown>();
-    using _watch = cluster.handle.registry.store.subscribe(({ object }) => {
+    cluster.handle.registry.store.subscribe(({ object }) => {
       const [status] = (object.status?.["containerStatuses"] ?? []) as object[];
       const reason = at(status, "state.waiting.reason");
       if (reason !== "ContainerCreating" && reason !== undefined) seen.add(reason);
@@ -307,6 +307,31 @@ describe("a node", () => {
     await pass(70_000);
     expect(pod(cluster)).toBeNull();
     expect(told(box(cluster))).toContain("Suspended=True/PodTerminated");
+  });
+
+  it("that reboots during a pull begins it again", async () => {
+    const images = new Set<string>();
+    const { cluster, pass } = await start("0.5.6", {}, { images });
+    make(cluster);
+    await pass(5_000);
+    cluster.kubelet.reboot(1_000);
+    images.add("busybox");
+    await pass(5_000);
+    expect(at(pod(cluster), "status.phase")).toBe("Running");
+  });
+
+  it("kills sooner when a second deletion shortens the grace", async () => {
+    const { cluster, pass } = await start("0.5.6", { onTerm: null });
+    make(cluster);
+    await pass(1_000);
+    const target = cluster.handle.target("pods", "default", "box");
+    cluster.controller.stop();
+    cluster.handle.registry.delete(target);
+    await pass(5_000);
+    expect(pod(cluster)).not.toBeNull();
+    cluster.handle.registry.delete(target, { gracePeriodSeconds: 2 });
+    await pass(3_000);
+    expect(pod(cluster)).toBeNull();
   });
 
   it("that is silent reports what ended meanwhile when it speaks again", async () => {
@@ -404,6 +429,12 @@ describe("the controller", () => {
       "SandboxSuspended",
       "PodTerminated",
     ]);
+
+    // What a v1alpha1 writer saves once is shown from then on, whatever becomes of the sandbox.
+    const target = { resource: alpha, namespace: "default", name: "box" };
+    cluster.handle.registry.patch(target, "application/merge-patch+json", { spec: { replicas: 1 } });
+    await pass(1_000);
+    expect(read()).toMatchObject({ spec: { replicas: 1 }, status: { replicas: 0 } });
   });
 });
 

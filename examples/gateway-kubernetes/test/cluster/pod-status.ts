@@ -25,7 +25,7 @@ export interface ContainerFacts {
 function stateOf(state: ContainerState): JsonObject {
   const { kind, ...facts } = state;
   if (kind === "running") return { running: { startedAt: state.startedAt } };
-  return { [kind]: facts as unknown as JsonObject };
+  return { [kind]: facts };
 }
 
 function described({ name, image, restarts, state, last }: ContainerFacts): JsonObject {

@@ -20,7 +20,7 @@ export function sandboxDefinition(versions: readonly SandboxVersion[]): typeof d
       versions: kept.map((version) => ({
         ...version,
         storage: version.name === stored,
-      })) as typeof spec.versions,
+      })),
     },
   };
 }

@@ -1,4 +1,4 @@
-import { at, type JsonObject, type KubeObject } from "../apiserver/object.js";
+import { at, textOf, type JsonObject, type KubeObject } from "../apiserver/object.js";
 import { conditionsOf, stamped, type Claim } from "./conditions.js";
 import type { ReleaseTraits } from "./releases.js";
 
@@ -20,7 +20,7 @@ export interface Seen {
 const ENDS: Readonly<Record<string, string>> = { Succeeded: "PodSucceeded", Failed: "PodFailed" };
 
 function phase(pod: KubeObject | null): string {
-  return String((at(pod, "status.phase") as string | undefined) ?? "");
+  return textOf(at(pod, "status.phase"));
 }
 
 function isReady(pod: KubeObject): boolean {

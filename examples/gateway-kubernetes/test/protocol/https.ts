@@ -1,7 +1,6 @@
 import { Agent, request as httpsRequest, type RequestOptions } from "node:https";
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { text } from "node:stream/consumers";
-import type { Json } from "../apiserver/object.js";
 
 /** Where a server is and who asks. */
 export interface Endpoint {
@@ -12,9 +11,40 @@ export interface Endpoint {
   readonly key?: string;
 }
 
-// biome-ignore lint: bodies of a protocol under test are of any shape
-// eslint-disable-next-line @typescript-eslint/no-explicit-any
-export type Body = any;
+/** What the suite reads of objects, lists and Statuses alike. A field that is not there fails the test that wants it. */
+export interface Body {
+  readonly kind: string;
+  readonly apiVersion: string;
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace: string;
+    readonly uid: string;
+    readonly resourceVersion: string;
+    readonly generation?: number;
+    readonly creationTimestamp: string;
+    readonly deletionTimestamp?: string;
+    readonly deletionGracePeriodSeconds?: number;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+    readonly finalizers?: readonly string[];
+    readonly ownerReferences?: readonly { readonly uid: string }[];
+    readonly managedFields?: unknown;
+    readonly continue?: string;
+    readonly remainingItemCount?: number;
+  };
+  readonly spec: Readonly<Record<string, unknown>>;
+  readonly status?: unknown;
+  readonly data?: Readonly<Record<string, string>>;
+  readonly items: readonly Body[];
+  readonly message: string;
+  readonly reason: string;
+  readonly code: number;
+  readonly details: {
+    readonly causes: readonly { readonly reason: string; readonly field: string; readonly message: string }[];
+    readonly retryAfterSeconds?: number;
+    readonly uid?: string;
+  };
+}
 
 export interface Reply {
   readonly code: number;
@@ -78,7 +108,7 @@ export class Https implements Disposable {
     return {
       code: response.statusCode ?? 0,
       headers: response.headers,
-      body: isJson ? (JSON.parse(received) as Json) : received,
+      body: (isJson ? JSON.parse(received) : received) as Body,
     };
   }
 

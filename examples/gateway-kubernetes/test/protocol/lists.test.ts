@@ -4,8 +4,7 @@ import { IS_OWN, NEEDS_OWN, useTarget, type Room } from "./target.js";
 
 const target = useTarget();
 
-const names = (list: Body): string[] =>
-  list.items.map((item: { metadata: { name: string } }) => item.metadata.name);
+const names = (list: Body): string[] => list.items.map((item) => item.metadata.name);
 
 async function fill(room: Room, count: number): Promise<void> {
   for (let number = 1; number <= count; number += 1) {
@@ -24,7 +23,7 @@ describe("a list", () => {
     expect(names(body)).toEqual(["a", "b"]);
     expect(body.items[0]).toMatchObject({ kind: "Sandbox", apiVersion: "agents.x-k8s.io/v1beta1" });
     expect(Number(body.metadata.resourceVersion)).toBeGreaterThanOrEqual(
-      Number(body.items[0].metadata.resourceVersion),
+      Number(body.items[0]?.metadata.resourceVersion),
     );
   });
 
@@ -59,7 +58,7 @@ describe("a list", () => {
     await room.make("a");
     await room.make("b");
     const selected = async (selector: string): Promise<Body> =>
-      (await api.get(`${room.sandboxes}?fieldSelector=${encodeURIComponent(selector)}`)).body as unknown;
+      (await api.get(`${room.sandboxes}?fieldSelector=${encodeURIComponent(selector)}`)).body;
     expect(names(await selected("metadata.name=a"))).toEqual(["a"]);
     expect(names(await selected("metadata.name!=a"))).toEqual(["b"]);
     expect(names(await selected(`metadata.namespace=${room.namespace}`))).toEqual(["a", "b"]);
@@ -75,7 +74,7 @@ describe("a list", () => {
     await one.make("a");
     await two.make("a");
     const { body } = await api.get("/apis/agents.x-k8s.io/v1beta1/sandboxes");
-    const found = body.items.map((item: Body) => item.metadata.namespace as string);
+    const found = body.items.map((item) => item.metadata.namespace);
     expect(found).toEqual(expect.arrayContaining([one.namespace, two.namespace]));
   });
 });
@@ -92,14 +91,14 @@ describe("paging", () => {
     await api.merge(`${room.sandboxes}/s4`, { metadata: { labels: { new: "1" } } });
     await room.make("s35");
     const page = async (token: string): Promise<Body> =>
-      (await api.get(`${room.sandboxes}?limit=2&continue=${token}`)).body as unknown;
-    const second = await page(first.body.metadata.continue as string);
+      (await api.get(`${room.sandboxes}?limit=2&continue=${token}`)).body;
+    const second = await page(first.body.metadata.continue ?? "");
     expect(names(second)).toEqual(["s3", "s4"]);
-    expect(second.items[1].metadata.labels).toEqual({ odd: "0" });
-    const third = await page(second.metadata.continue as string);
+    expect(second.items[1]?.metadata.labels).toEqual({ odd: "0" });
+    const third = await page(second.metadata.continue ?? "");
     expect(names(third)).toEqual(["s5"]);
     expect(third.metadata.continue || undefined).toBeUndefined();
-    const versions = [first.body, second, third].map((list) => list.metadata.resourceVersion as string);
+    const versions = [first.body, second, third].map((list) => list.metadata.resourceVersion);
     expect(new Set(versions).size).toBe(1);
   });
 
@@ -111,7 +110,7 @@ describe("paging", () => {
     const first = await api.get(query);
     expect(names(first.body)).toEqual(["s1", "s3"]);
     expect(first.body.metadata.remainingItemCount).toBeUndefined();
-    const second = await api.get(`${query}&continue=${first.body.metadata.continue as string}`);
+    const second = await api.get(`${query}&continue=${first.body.metadata.continue}`);
     expect(second.body.items).toEqual([]);
     expect(second.body.metadata.continue || undefined).toBeUndefined();
   });
@@ -121,7 +120,7 @@ describe("paging", () => {
     const room = await target.current.room();
     await fill(room, 2);
     const { body } = await api.get(`${room.sandboxes}?limit=1`);
-    const token = body.metadata.continue as string;
+    const token = body.metadata.continue;
     const both = await api.get(`${room.sandboxes}?limit=1&continue=${token}&resourceVersion=5`);
     expect([both.code, both.body.message]).toEqual([
       400,
@@ -141,11 +140,9 @@ describe("paging", () => {
       await room.make("s11");
       await api.delete(`${room.sandboxes}/s2`);
       own.compact();
-      const expired = await api.get(
-        `${room.sandboxes}?limit=1&continue=${first.body.metadata.continue as string}`,
-      );
+      const expired = await api.get(`${room.sandboxes}?limit=1&continue=${first.body.metadata.continue}`);
       expect([expired.code, expired.body.reason, expired.body.code]).toEqual([410, "Expired", 410]);
-      const rest = await api.get(`${room.sandboxes}?continue=${expired.body.metadata.continue as string}`);
+      const rest = await api.get(`${room.sandboxes}?continue=${expired.body.metadata.continue}`);
       expect(names(rest.body)).toEqual(["s11", "s3"]);
       expect(rest.body.metadata.resourceVersion).not.toBe(first.body.metadata.resourceVersion);
     },
@@ -159,9 +156,8 @@ describe("a list at a version", () => {
     const { metadata } = await room.make("a");
     await room.make("b");
     await room.make("c");
-    const at = async (query: string): Promise<Body> =>
-      (await api.get(`${room.sandboxes}?${query}`)).body as unknown;
-    const version = metadata.resourceVersion as string;
+    const at = async (query: string): Promise<Body> => (await api.get(`${room.sandboxes}?${query}`)).body;
+    const version = metadata.resourceVersion;
     const exact = await at(`resourceVersion=${version}&resourceVersionMatch=Exact`);
     expect([names(exact), exact.metadata.resourceVersion]).toEqual([["a"], version]);
     expect(names(await at(`resourceVersion=${version}&resourceVersionMatch=NotOlderThan`))).toEqual([
@@ -179,7 +175,7 @@ describe("a list at a version", () => {
     const room = await target.current.room();
     const { code, body } = await api.get(`${room.sandboxes}?resourceVersion=999999999999`);
     expect([code, body.reason, body.details.retryAfterSeconds]).toEqual([504, "Timeout", 1]);
-    expect(body.details.causes[0].reason).toBe("ResourceVersionTooLarge");
+    expect(body.details.causes[0]?.reason).toBe("ResourceVersionTooLarge");
   });
 
   it.each([
@@ -199,7 +195,7 @@ describe("a list at a version", () => {
     const { metadata } = await room.make("a");
     await room.make("b");
     own.compact();
-    const query = `resourceVersion=${metadata.resourceVersion as string}&resourceVersionMatch=Exact`;
+    const query = `resourceVersion=${metadata.resourceVersion}&resourceVersionMatch=Exact`;
     const { code, body } = await api.get(`${room.sandboxes}?${query}`);
     expect([code, body.reason]).toEqual([410, "Expired"]);
   });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { without } from "../apiserver/object.js";
 import { plain, sandbox, useTarget } from "./target.js";
 
 const target = useTarget();
@@ -105,7 +106,7 @@ describe("refusals", () => {
     const { sandboxes } = await target.current.room();
     const reply = await api.post(sandboxes, sandbox("a", { spec: { operatingMode: "Paused", service: 5 } }));
     expect(reply.body.details).toMatchObject({ name: "a", group: "agents.x-k8s.io", kind: "Sandbox" });
-    const fields = reply.body.details.causes.map((cause: { field: string }) => cause.field);
+    const fields = reply.body.details.causes.map((cause) => cause.field);
     expect(fields.sort()).toEqual(["spec.operatingMode", "spec.service"]);
     const missing = await api.post(sandboxes, { ...sandbox("a"), spec: {} });
     expect(missing.body.details.causes).toEqual([
@@ -151,7 +152,7 @@ describe("refusals", () => {
     const warned = await api.post(sandboxes, body);
     expect(warned.code).toBe(201);
     expect(warned.headers["warning"]).toBe('299 - "unknown field \\"spec.colour\\""');
-    expect(warned.body.spec.colour).toBeUndefined();
+    expect(warned.body.spec["colour"]).toBeUndefined();
   });
 
   it("of an object over 1.5 MiB is the storage's own, of a body over 3 MiB the server's", async () => {
@@ -220,9 +221,9 @@ describe("update", () => {
     const { api } = target.current;
     const { make, sandboxes } = await target.current.room();
     const made = await make("a");
-    const { resourceVersion: _, ...versionless } = made.metadata;
-    const without = await api.put(`${sandboxes}/a`, { ...made, metadata: versionless });
-    expect([without.code, without.body.message]).toEqual([
+    const versionless = without(made.metadata, "resourceVersion");
+    const versioned = await api.put(`${sandboxes}/a`, { ...made, metadata: versionless });
+    expect([versioned.code, versioned.body.message]).toEqual([
       422,
       'sandboxes.agents.x-k8s.io "a" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an update',
     ]);
@@ -264,7 +265,7 @@ describe("the status subresource", () => {
     });
     expect(reply.code).toBe(200);
     expect(reply.body.status).toEqual({ nodeName: "n1" });
-    expect(reply.body.spec.operatingMode).toBe("Running");
+    expect(reply.body.spec["operatingMode"]).toBe("Running");
     expect(reply.body.metadata.labels).toBeUndefined();
     expect(reply.body.metadata.generation).toBe(1);
     expect(reply.body.metadata.resourceVersion).not.toBe(made.metadata.resourceVersion);
@@ -292,7 +293,7 @@ describe("the status subresource", () => {
     ];
     const bad = await api.merge(`${sandboxes}/a/status`, { status: { conditions } });
     expect(bad.code).toBe(422);
-    const fields = bad.body.details.causes.map((cause: { field: string }) => cause.field);
+    const fields = bad.body.details.causes.map((cause) => cause.field);
     expect(fields.sort()).toEqual([
       "status.conditions[0].lastTransitionTime",
       "status.conditions[0].reason",

@@ -3,6 +3,7 @@ import { systemClock, type Clock } from "slipway";
 import { seededRandom } from "slipway/testing";
 import { afterAll, beforeAll, expect } from "vitest";
 import { ApiServer } from "../apiserver/index.js";
+import { without } from "../apiserver/object.js";
 import sandboxCrd from "../cluster/sandbox-crd.json" with { type: "json" };
 import { convertSandbox } from "../cluster/sandbox-conversion.js";
 import { Https, type Body, type Endpoint } from "./https.js";
@@ -76,7 +77,7 @@ export class Target implements AsyncDisposable {
     const make = async (name: string, more?: SandboxParts): Promise<Body> => {
       const reply = await this.api.post(sandboxes, sandbox(name, more));
       expect(reply.code, JSON.stringify(reply.body)).toBe(201);
-      return reply.body as unknown;
+      return reply.body;
     };
     return { namespace, sandboxes, alpha: path("v1alpha1"), make };
   }
@@ -142,7 +143,6 @@ export function sandbox(name: string, more: SandboxParts = {}): object {
 }
 
 /** An object without what differs between servers and does not matter here. */
-export function plain(object: Body): Body {
-  const { managedFields: _, ...metadata } = object.metadata;
-  return { ...object, metadata };
+export function plain(object: Body): object {
+  return { ...object, metadata: without(object.metadata, "managedFields") };
 }
