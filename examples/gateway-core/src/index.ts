@@ -28,6 +28,17 @@ export {
   type Drivers,
   type RunningGateway,
   type ServeOptions,
+  type Storage,
+  type TlsFiles,
 } from "./serve.js";
 export { sleep } from "./sleep.js";
+export type {
+  InsertResult,
+  RecordChange,
+  RecordPage,
+  RecordStore,
+  StoredRecord,
+} from "./store/record-store.js";
+export { SqliteActivationLedger } from "./store/sqlite-activation-ledger.js";
+export { SqliteStore } from "./store/sqlite-store.js";
 export { supervisorBundle } from "./supervisor-bundle.js";

@@ -4,6 +4,7 @@ import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import type { Server } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { hostname } from "node:os";
 import { join, resolve } from "node:path";
@@ -14,6 +15,8 @@ import { Gateway } from "./gateway/gateway.js";
 import type { Log } from "./gateway/log.js";
 import { buildApp } from "./http/app.js";
 import { InvalidInputError } from "./input-error.js";
+import type { GatewayLedger } from "./gateway/activations.js";
+import type { RecordStore } from "./store/record-store.js";
 import { SqliteActivationLedger } from "./store/sqlite-activation-ledger.js";
 import { SqliteStore } from "./store/sqlite-store.js";
 
@@ -32,8 +35,24 @@ export type Drivers =
   | readonly Driver[]
   | ((context: DriverContext) => readonly Driver[] | Promise<readonly Driver[]>);
 
+/** Certificate chain and private key, PEM. */
+export interface TlsFiles {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** What a gateway remembers. It closes both when it ends, the ledger first. */
+export interface Storage {
+  readonly store: RecordStore;
+  readonly ledger: GatewayLedger & { close(): Promise<void> };
+}
+
 export interface ServeOptions {
   readonly drivers: Drivers;
+  /** Where records and activations are kept. Default: a database in `dataDir`. */
+  readonly storage?: ((context: DriverContext) => Storage | Promise<Storage>) | undefined;
+  /** Serve HTTPS with these. Default: HTTP. */
+  readonly tls?: TlsFiles | undefined;
   readonly dataDir: string;
   /** Where to listen. Default: this machine only. */
   readonly host?: string | undefined;
@@ -80,14 +99,14 @@ export async function serveGateway(options: ServeOptions): Promise<RunningGatewa
   const dataDir = resolve(options.dataDir);
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const clock = options.clock ?? systemClock;
-  const drivers = await driversOf(options.drivers, { clock, dataDir, log, supervisorProgram });
-  const store = new SqliteStore(join(dataDir, "gateway.db"));
-  const ledger = new SqliteActivationLedger(join(dataDir, "gateway.db"));
+  const context = { clock, dataDir, log, supervisorProgram };
+  const drivers = await driversOf(options.drivers, context);
+  const { store, ledger } = await (options.storage ?? sqliteStorage)(context);
   // Supervisors are told an address before there is a gateway behind it: their requests wait until there is.
   const { promise: ready, resolve: open } = withResolvers<ReturnType<typeof buildApp>>();
   const fetch: Fetch = async (request, env) => (await ready).fetch(request, env);
-  const { server, port } = await listen(fetch, dataDir, host, options.port);
-  const url = `http://${urlHost(EVERYWHERE.has(host) ? LOOPBACK : host)}:${port}`;
+  const { server, port } = await listen(fetch, dataDir, host, options);
+  const url = `${options.tls === undefined ? "http" : "https"}://${urlHost(EVERYWHERE.has(host) ? LOOPBACK : host)}:${port}`;
   const supervisorUrl = options.supervisorUrl?.replaceAll("{port}", String(port)).replace(/\/+$/, "") ?? url;
   const gateway = new Gateway({
     store,
@@ -122,6 +141,11 @@ export async function serveGateway(options: ServeOptions): Promise<RunningGatewa
 }
 
 const supervisorProgram = fileURLToPath(new URL("./supervisor.js", import.meta.url));
+
+function sqliteStorage({ dataDir }: DriverContext): Storage {
+  const path = join(dataDir, "gateway.db");
+  return { store: new SqliteStore(path), ledger: new SqliteActivationLedger(path) };
+}
 
 /** @throws InvalidInputError when there is none, or two have one name */
 async function driversOf(drivers: Drivers, context: DriverContext): Promise<readonly Driver[]> {
@@ -158,13 +182,13 @@ async function listen(
   fetch: Fetch,
   dataDir: string,
   host: string,
-  asked: number | undefined,
+  { port: asked, tls }: Pick<ServeOptions, "port" | "tls">,
 ): Promise<{ readonly server: Server; readonly port: number }> {
   const note = join(dataDir, "gateway.json");
   const port = asked ?? (await notedPort(note));
-  const server = await tryListen(fetch, host, port).catch((error: unknown) => {
+  const server = await tryListen(fetch, host, port, tls).catch((error: unknown) => {
     if (asked !== undefined || port === 0) throw error;
-    return tryListen(fetch, host, 0);
+    return tryListen(fetch, host, 0, tls);
   });
   const actual = (server.address() as AddressInfo).port;
   // Another gateway on this store has the noted port, and its supervisors: the note stays its own.
@@ -177,8 +201,14 @@ async function listen(
   return { server, port: actual };
 }
 
-async function tryListen(fetch: Fetch, host: string, port: number): Promise<Server> {
-  const server = serve({ fetch, hostname: host, port }) as Server;
+async function tryListen(
+  fetch: Fetch,
+  host: string,
+  port: number,
+  tls: TlsFiles | undefined,
+): Promise<Server> {
+  const secure = tls === undefined ? {} : { createServer: createTlsServer, serverOptions: { ...tls } };
+  const server = serve({ fetch, hostname: host, port, ...secure }) as Server;
   await once(server, "listening");
   return server;
 }

@@ -1,7 +1,7 @@
 import { Command, CommanderError, Option } from "commander";
 import { ApiError, UnreachableError } from "../client/gateway-client.js";
 import { InvalidInputError } from "../input-error.js";
-import type { Drivers } from "../serve.js";
+import type { Drivers, ServeOptions, TlsFiles } from "../serve.js";
 import { wholeNumber } from "./context.js";
 import { addSandboxCommands, type ImageKind } from "./sandbox-commands.js";
 import { addServeCommand } from "./serve-command.js";
@@ -21,6 +21,10 @@ export interface GatewayCliOptions {
   readonly host?: string | undefined;
   /** What `serve` tells supervisors to call when it is not told; `{port}` stands for the port. */
   readonly supervisorUrl?: string | undefined;
+  /** Where `serve` keeps records. Default: a database in its folder. */
+  readonly storage?: ServeOptions["storage"];
+  /** What `serve` secures its port with, read when it starts. Default: nothing. */
+  readonly tls?: (() => TlsFiles | undefined) | undefined;
 }
 
 /**

@@ -2,7 +2,7 @@ import { systemClock } from "slipway";
 import type { Command } from "commander";
 import { DEFAULT_BUDGETS, type Budgets } from "../gateway/budgets.js";
 import { jsonLog } from "../gateway/log.js";
-import { serveGateway, type Drivers } from "../serve.js";
+import { serveGateway, type Drivers, type ServeOptions as GatewayOptions, type TlsFiles } from "../serve.js";
 import { milliseconds, millisecondsOrNone, portNumber, printJson, type GlobalOptions } from "./context.js";
 
 interface ServeOptions extends GlobalOptions {
@@ -27,6 +27,8 @@ export interface ServeDefaults {
   readonly drivers: Drivers;
   readonly host?: string | undefined;
   readonly supervisorUrl?: string | undefined;
+  readonly storage?: GatewayOptions["storage"];
+  readonly tls?: (() => TlsFiles | undefined) | undefined;
 }
 
 export function addServeCommand(program: Command, served: ServeDefaults): void {
@@ -72,9 +74,11 @@ export function addServeCommand(program: Command, served: ServeDefaults): void {
         () => systemClock.now(),
       );
       const { data: dataDir, host, port, supervisorUrl, token: ownerToken, leaseMs } = options;
-      const { drivers } = served;
+      const { drivers, storage, tls } = served;
       const running = await serveGateway({
         drivers,
+        storage,
+        tls: tls?.(),
         dataDir,
         host,
         port,

@@ -19,8 +19,10 @@ export const explicit = (number: number, ...parts: readonly Buffer[]): Buffer =>
 /** `[number]` in place of a primitive element's own tag. */
 export const implicit = (number: number, body: Buffer): Buffer => tlv(0x80 | number, body);
 
-/** A positive integer from its bytes. */
-export function integer(bytes: Buffer): Buffer {
+/** A positive integer from its bytes, in the shortest form, which is the only one allowed. */
+export function integer(padded: Buffer): Buffer {
+  const first = padded.findIndex((byte) => byte !== 0);
+  const bytes = first > 0 ? padded.subarray(first) : padded;
   return tlv(0x02, (bytes[0] ?? 0) >= 0x80 ? Buffer.concat([Buffer.from([0]), bytes]) : bytes);
 }
 

@@ -227,6 +227,8 @@ export class ApiServer implements AsyncDisposable {
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     let facts: RequestFacts | undefined;
     let code = 0;
+    // By the cluster's own clock, as a real server dates its answers.
+    response.setHeader("date", new Date(this.#options.clock.now() + this.clockSkewMs).toUTCString());
     try {
       const parsed = parseRequest(request.method ?? "GET", request.url ?? "/");
       const who = this.#identities.identify(request);

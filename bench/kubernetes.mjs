@@ -1,0 +1,169 @@
+/**
+ * The Kubernetes driver and the store of custom resources over 10 000 sandboxes: the first listing, a steady watch, and
+ * a relist, in time, requests and memory. The API server is the project's test server in a process of its own, so the
+ * time is the client's and that server's together, and the memory is the client's alone.
+ *
+ *   npm run build && npm run build:examples && node --expose-gc bench/kubernetes.mjs [count]
+ */
+import { KubeConfig } from "@kubernetes/client-node";
+import { build } from "esbuild";
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { systemClock } from "slipway";
+import { KubeClient } from "../examples/gateway-kubernetes/dist/api/kube-client.js";
+import { kubeConfigTransport } from "../examples/gateway-kubernetes/dist/api/transport.js";
+import { KubernetesDriver } from "../examples/gateway-kubernetes/dist/driver/kubernetes-driver.js";
+import { ResourceStore } from "../examples/gateway-kubernetes/dist/store/resource-store.js";
+
+const COUNT = Number(process.argv[2] ?? 10_000);
+const example = (path) => fileURLToPath(new URL(`../examples/gateway-kubernetes/${path}`, import.meta.url));
+const never = new AbortController().signal;
+
+function heapMb() {
+  globalThis.gc?.();
+  return process.memoryUsage().heapUsed / 1e6;
+}
+
+async function startServer(dir) {
+  const outfile = join(dir, "server.mjs");
+  const banner = { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' };
+  await build({
+    entryPoints: [example("test/bench-server.ts")],
+    outfile,
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    target: "node20",
+    banner,
+    logLevel: "error",
+  });
+  const child = fork(outfile, { stdio: ["ignore", "inherit", "inherit", "ipc"] });
+  const ask = async (order) => {
+    child.send(order);
+    const [answer] = await once(child, "message");
+    return answer;
+  };
+  const manifests = [example("deploy/sandboxes.crd.yaml"), example("deploy/sandboxrecords.crd.yaml")];
+  const { url, ca } = await ask({ do: "start", count: COUNT, manifests });
+  const config = new KubeConfig();
+  config.loadFromClusterAndUser(
+    { name: "bench", server: url, caData: Buffer.from(ca).toString("base64"), skipTLSVerify: false },
+    { name: "admin", token: "admin" },
+  );
+  return { child, ask, config };
+}
+
+const rows = [];
+function row(what, ms, requests, mb) {
+  rows.push({
+    what,
+    ms: Math.round(ms),
+    requests,
+    "heap MB": Number(mb.toFixed(1)),
+    rss: `${Math.round(process.memoryUsage().rss / 1e6)} MB`,
+  });
+}
+
+/** Times work; the heap is what it left behind. */
+async function measure(server, what, work) {
+  await server.ask({ do: "counts" });
+  const before = heapMb();
+  const begun = performance.now();
+  await work();
+  const ms = performance.now() - begun;
+  const { requests } = await server.ask({ do: "counts" });
+  row(what, ms, requests, heapMb() - before);
+}
+
+const dir = await mkdtemp(join(tmpdir(), "slipway-bench-"));
+const server = await startServer(dir);
+try {
+  const client = new KubeClient({ transport: kubeConfigTransport(server.config), clock: systemClock });
+  const settings = { namespace: "slipway", gateway: "bench", supervisorConfigMap: "s", graceSeconds: 5 };
+  const driver = new KubernetesDriver({ client, clock: systemClock, settings });
+
+  const sweep = async () => {
+    let seen = 0;
+    for (let cursor = null; ; ) {
+      const page = await driver.list(cursor, { signal: never });
+      seen += page.items.length;
+      cursor = page.cursor;
+      if (cursor === null) break;
+    }
+    if (seen !== COUNT) throw new Error(`saw ${seen} of ${COUNT}`);
+  };
+  await measure(server, "sweep: list all, with facts", sweep);
+  await measure(server, "sweep again", sweep);
+
+  const closing = new AbortController();
+  let news = 0;
+  let wake = () => {};
+  const waitFor = (count) =>
+    new Promise((resolve) => {
+      const look = () => news >= count && resolve();
+      wake = look;
+      look();
+    });
+  // The first change is told once the watch is open, which says when that is.
+  await measure(server, "watch: initial lists until open", async () => {
+    void (async () => {
+      for await (const _ of driver.watch({ signal: closing.signal })) {
+        news += 1;
+        wake();
+      }
+    })();
+    while (news === 0) {
+      await server.ask({ do: "touch", count: 1 });
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  });
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  news = 0;
+  await measure(server, `watch: ${COUNT} changes`, async () => {
+    await server.ask({ do: "touch", count: COUNT });
+    await waitFor(COUNT);
+  });
+  news = 0;
+  await measure(server, "relist after 410, one object changed", async () => {
+    await server.ask({ do: "touch", count: 1 });
+    await waitFor(1);
+    news = 0;
+    await server.ask({ do: "expire", count: 1 });
+    await waitFor(1);
+  });
+  closing.abort();
+
+  let store;
+  await measure(server, "record store: open and first page of 200", async () => {
+    store = new ResourceStore({ client, clock: systemClock, namespace: "slipway", gateway: "bench" });
+    await store.list({ limit: 200 });
+  });
+  await measure(server, "record store: all pages of 200", async () => {
+    for (let after; ; ) {
+      const page = await store.list({ after, limit: 200 });
+      if (page.next === null) break;
+      after = page.next;
+    }
+  });
+  await measure(server, "record store: due, 100 times", async () => {
+    for (let turn = 0; turn < 100; turn += 1) await store.due({ now: COUNT, limit: 50 });
+  });
+  await measure(server, "record store: 1000 swaps, one after another", async () => {
+    for (let index = 0; index < 1000; index += 1) {
+      const id = `id-box-${String(index).padStart(5, "0")}`;
+      if (!(await store.compareAndSwap(id, 1, { dueAt: null, value: { filler: "y".repeat(2000) } }))) throw new Error(id);
+    }
+  });
+  await store.close();
+  console.log(`${COUNT} sandboxes, Node ${process.versions.node}`);
+  console.table(rows);
+} finally {
+  const ended = once(server.child, "exit");
+  server.child.kill();
+  await ended;
+  await rm(dir, { recursive: true, force: true });
+}

@@ -1,0 +1,256 @@
+import type { Clock } from "slipway";
+import { exponentialBackoff } from "slipway/retry";
+import { ApiError, ApiUnreachableError, isOverload, isTransient, retryAfterOf } from "./api-error.js";
+import { onAbort } from "./on-abort.js";
+import { Pace, type PaceOptions } from "./pace.js";
+import { isRecord, type Plain } from "./plain.js";
+import { linesOf, textOf } from "./read-body.js";
+import { pause } from "./pause.js";
+import type { Transport, TransportReply } from "./transport.js";
+
+export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
+
+export interface CallOptions {
+  readonly query?: Query | undefined;
+  readonly body?: unknown;
+  readonly contentType?: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+export interface WatchOptions {
+  readonly query: Query;
+  readonly signal: AbortSignal;
+  /** Longest silence before the connection counts as dead. */
+  readonly idleLimitMs: number;
+  /** The server has taken the watch: what happens from here on will be told. */
+  readonly onOpen?: (() => void) | undefined;
+}
+
+export interface KubeClientOptions extends Omit<PaceOptions, "clock"> {
+  readonly transport: Transport;
+  readonly clock: Clock;
+  /** Longest time that one request may take to be answered in full. */
+  readonly requestLimitMs?: number | undefined;
+  /** Requests for one call, the first included, before its failure is the caller's. */
+  readonly maxAttempts?: number | undefined;
+}
+
+const REQUEST_LIMIT_MS = 30_000;
+const MAX_ATTEMPTS = 4;
+/** A server's date has whole seconds and is old by as much as the answer took: below this there is no skew to speak of. */
+const LEAST_SKEW_MS = 5000;
+const AGAIN = exponentialBackoff({ initialMs: 200, factor: 2, capMs: 5000, jitter: "full" });
+
+/**
+ * Plain JSON requests to one API server. What the server cannot take at present is sent again a few times, spaced by
+ * one pace for all; every request of this driver may be: creates have names of their own, changes the version that
+ * they were decided on.
+ */
+export class KubeClient {
+  readonly #transport: Transport;
+  readonly #clock: Clock;
+  readonly #pace: Pace;
+  readonly #random: (() => number) | undefined;
+  readonly #limitMs: number;
+  readonly #maxAttempts: number;
+  #skewMs = 0;
+
+  constructor(options: KubeClientOptions) {
+    this.#transport = options.transport;
+    this.#clock = options.clock;
+    this.#random = options.random;
+    this.#pace = new Pace(options);
+    this.#limitMs = options.requestLimitMs ?? REQUEST_LIMIT_MS;
+    this.#maxAttempts = options.maxAttempts ?? MAX_ATTEMPTS;
+  }
+
+  /** How far the cluster's clock is ahead of this one, by the last answer that was dated. */
+  get skewMs(): number {
+    return this.#skewMs;
+  }
+
+  get(path: string, options: CallOptions): Promise<Plain> {
+    return this.#call("GET", path, options);
+  }
+
+  create(path: string, body: Plain, options: CallOptions): Promise<Plain> {
+    return this.#call("POST", path, { ...options, body });
+  }
+
+  /** A JSON merge patch. With `metadata.resourceVersion` in it, it is refused with 409 when the object has changed. */
+  patch(path: string, body: Plain, options: CallOptions): Promise<Plain> {
+    return this.#call("PATCH", path, { ...options, body, contentType: "application/merge-patch+json" });
+  }
+
+  delete(path: string, body: Plain, options: CallOptions): Promise<Plain> {
+    return this.#call("DELETE", path, { ...options, body });
+  }
+
+  /** The events of a watch, until the server or the signal ends it. Rejects when the stream breaks or was refused. */
+  async *watch(path: string, { query, signal, idleLimitMs, onOpen }: WatchOptions): AsyncGenerator<Plain> {
+    using call = new Limited(this.#clock, signal, this.#limitMs);
+    const reply = await this.#paced(
+      () => this.#send("GET", path, { query, signal: call.signal }, call),
+      call.signal,
+    );
+    call.renew(idleLimitMs);
+    onOpen?.();
+    try {
+      for await (const line of linesOf(reply.body)) {
+        call.renew(idleLimitMs);
+        const event: unknown = JSON.parse(line);
+        if (isRecord(event)) yield event;
+      }
+    } catch (error) {
+      throw call.explain(error, `GET ${path}`);
+    }
+  }
+
+  async #call(method: string, path: string, options: CallOptions): Promise<Plain> {
+    const { signal } = options;
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.#paced(async () => {
+          using call = new Limited(this.#clock, signal, this.#limitMs);
+          const reply = await this.#send(method, path, options, call);
+          return await readObject(reply, call, `${method} ${path}`);
+        }, signal);
+      } catch (error) {
+        if (signal.aborted) throw signal.reason;
+        if (!isTransient(error) || attempt >= this.#maxAttempts) throw error;
+        // What is everybody's trouble waits in the pace; what is this request's own waits here.
+        if (!isOverload(error))
+          await pause(this.#clock, AGAIN.delayMs(attempt, { random: this.#random }), signal);
+      }
+    }
+  }
+
+  async #paced<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    await this.#pace.enter(signal);
+    try {
+      const result = await work();
+      this.#pace.succeeded();
+      return result;
+    } catch (error) {
+      if (isOverload(error)) this.#pace.failed(error instanceof ApiError ? error.retryAfterMs : null);
+      else if (error instanceof ApiError) this.#pace.succeeded();
+      throw error;
+    } finally {
+      this.#pace.leave();
+    }
+  }
+
+  async #send(method: string, path: string, options: CallOptions, call: Limited): Promise<TransportReply> {
+    const { query, body, contentType = "application/json" } = options;
+    const headers: Record<string, string> = { accept: "application/json" };
+    const content = body === undefined ? undefined : JSON.stringify(body);
+    if (content !== undefined) {
+      headers["content-type"] = contentType;
+      headers["content-length"] = String(Buffer.byteLength(content));
+    }
+    let reply: TransportReply;
+    try {
+      reply = await this.#transport({
+        method,
+        path: withQuery(path, query),
+        headers,
+        body: content,
+        signal: call.signal,
+      });
+    } catch (error) {
+      throw call.explain(error, `${method} ${path}`);
+    }
+    this.#noteDate(reply.header("date"));
+    if (reply.status < 400) return reply;
+    const found = parsed(await textOf(reply.body).catch(() => ""));
+    const wait = retryAfterOf(reply.header("retry-after"), found, this.#clock.now());
+    throw new ApiError(`${method} ${path}`, reply.status, found, wait);
+  }
+
+  #noteDate(date: string | undefined): void {
+    const at = date === undefined ? Number.NaN : Date.parse(date);
+    if (Number.isNaN(at)) return;
+    const skew = at - this.#clock.now();
+    this.#skewMs = Math.abs(skew) < LEAST_SKEW_MS ? 0 : skew;
+  }
+}
+
+async function readObject(reply: TransportReply, call: Limited, request: string): Promise<Plain> {
+  let text: string;
+  try {
+    text = await textOf(reply.body);
+  } catch (error) {
+    throw call.explain(error, request);
+  }
+  const found = parsed(text);
+  if (isRecord(found)) return found;
+  throw new ApiUnreachableError(`${request}: the answer is no JSON object`);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+function withQuery(path: string, query: Query = {}): string {
+  const pairs = Object.entries(query).flatMap(([key, value]) =>
+    value === undefined || value === "" ? [] : [[key, String(value)]],
+  );
+  return pairs.length === 0 ? path : `${path}?${new URLSearchParams(pairs).toString()}`;
+}
+
+/** A signal that aborts with the caller's, and by itself when nothing came for too long. */
+class Limited implements Disposable {
+  readonly #clock: Clock;
+  readonly #controller = new AbortController();
+  readonly #parent: AbortSignal;
+  readonly #aborted: Disposable | null;
+  #dueAt: number;
+  #alarm: Disposable;
+
+  constructor(clock: Clock, parent: AbortSignal, limitMs: number) {
+    this.#clock = clock;
+    this.#parent = parent;
+    const abort = (): void => this.#controller.abort(parent.reason);
+    if (parent.aborted) abort();
+    this.#aborted = parent.aborted ? null : onAbort(parent, abort);
+    this.#dueAt = clock.now() + limitMs;
+    this.#alarm = this.#arm();
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Something came: the time counts anew. The alarm looks again when it fires. */
+  renew(limitMs: number): void {
+    this.#dueAt = this.#clock.now() + limitMs;
+  }
+
+  /** The caller's own reason when it aborted, else what the transport met. */
+  explain(error: unknown, request: string): unknown {
+    if (this.#parent.aborted) return this.#parent.reason;
+    if (error instanceof ApiError || error instanceof ApiUnreachableError) return error;
+    const what = this.signal.aborted
+      ? "no answer in time"
+      : error instanceof Error
+        ? error.message
+        : String(error);
+    return new ApiUnreachableError(`${request}: ${what}`, { cause: error });
+  }
+
+  [Symbol.dispose](): void {
+    this.#alarm[Symbol.dispose]();
+    this.#aborted?.[Symbol.dispose]();
+  }
+
+  #arm(): Disposable {
+    return this.#clock.schedule(this.#dueAt, () => {
+      if (this.#clock.now() < this.#dueAt) this.#alarm = this.#arm();
+      else this.#controller.abort(new ApiUnreachableError("no answer in time"));
+    });
+  }
+}

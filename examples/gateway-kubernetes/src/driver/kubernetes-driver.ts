@@ -1,0 +1,173 @@
+import {
+  InvalidInputError,
+  type DriverPort,
+  type ImageSpec,
+  type Json,
+  type JsonObject,
+  type LaunchContext,
+  type LaunchRequest,
+  type SandboxRef,
+  type WorkContext,
+} from "@slipway-examples/gateway-core";
+import type { Clock } from "slipway";
+import type { ExpectedRun, Observation, ObservedSandbox, Page, WatchEvent } from "slipway/phase";
+import { exponentialBackoff } from "slipway/retry";
+import { isConflict, isObjectMissing } from "../api/api-error.js";
+import type { KubeClient } from "../api/kube-client.js";
+import { textAt, uidOf, type Plain } from "../api/plain.js";
+import { BOOTSTRAP_KEY, LABEL_VALUE, OBJECT_NAME, SANDBOX_LABEL, SECRET_KEY } from "../resource/names.js";
+import { intentOf, wantsRun, type SandboxVersion } from "../resource/sandbox-api.js";
+import type { SandboxSettings } from "../resource/sandbox-manifest.js";
+import { deleteSecret } from "../resource/token-secret.js";
+import { Hints } from "./hints.js";
+import { Launch } from "./launch.js";
+import { observeSeen } from "./observe.js";
+import { checkImage, parseKubernetesOptions } from "./options.js";
+import { isOwnedBy } from "./owned-pods.js";
+import { SandboxObjects } from "./sandbox-objects.js";
+
+export interface KubernetesDriverOptions {
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly settings: SandboxSettings;
+  readonly version?: SandboxVersion | undefined;
+  readonly random?: (() => number) | undefined;
+  readonly pageSize?: number | undefined;
+}
+
+/** Waits between two looks at what is to change: short at first; news of a watch end them early. */
+const LOOK_AGAIN = exponentialBackoff({ initialMs: 250, factor: 2, capMs: 2000, jitter: "equal" });
+const LOOK_AGAIN_WATCHED = exponentialBackoff({ initialMs: 500, factor: 2, capMs: 10_000, jitter: "equal" });
+
+/**
+ * A sandbox is a custom resource of agent-sandbox; its controller makes the pod and the volume claim. This driver
+ * writes the resource and a Secret, and reads pods. It starts and stops through the resource only.
+ */
+export class KubernetesDriver implements DriverPort {
+  readonly name = "kubernetes";
+  readonly #client: KubeClient;
+  readonly #random: (() => number) | undefined;
+  readonly #objects: SandboxObjects;
+  readonly #hints: Hints;
+  #watches = 0;
+
+  constructor(options: KubernetesDriverOptions) {
+    this.#client = options.client;
+    this.#random = options.random;
+    this.#objects = new SandboxObjects(options);
+    this.#hints = new Hints(options.clock);
+  }
+
+  check(image: ImageSpec, options: JsonObject): Promise<void> {
+    return new Promise((resolve) => {
+      checkImage(image);
+      parseKubernetesOptions(options);
+      resolve();
+    });
+  }
+
+  async launch(request: LaunchRequest, context: LaunchContext): Promise<Json> {
+    const { sandbox } = request;
+    if (!OBJECT_NAME.test(sandbox.name)) throw new InvalidInputError("name", "a DNS label", sandbox.name);
+    if (!LABEL_VALUE.test(sandbox.id)) throw new InvalidInputError("id", "a label value", sandbox.id);
+    const tools = {
+      client: this.#client,
+      objects: this.#objects,
+      wait: (waits: number, signal: AbortSignal) => this.#wait(sandbox.id, waits, signal),
+    };
+    return new Launch(tools, request, parseKubernetesOptions(request.options), context).run();
+  }
+
+  async observe(
+    sandbox: SandboxRef,
+    run: ExpectedRun,
+    _handle: Json | null,
+    { signal }: WorkContext,
+  ): Promise<Observation> {
+    return observeSeen(await this.#objects.look(sandbox, signal), run);
+  }
+
+  async list(cursor: string | null, { signal }: WorkContext): Promise<Page<ObservedSandbox>> {
+    const page = await this.#objects.list(cursor, signal);
+    const items = page.items.map((seen) => ({ id: seen.id, observation: observeSeen(seen, undefined) }));
+    return { items, cursor: page.cursor };
+  }
+
+  async *watch({ signal }: WorkContext): AsyncGenerator<WatchEvent> {
+    this.#watches += 1;
+    try {
+      for await (const event of this.#objects.watch(signal)) {
+        this.#hints.tell(event.id);
+        yield event;
+      }
+    } finally {
+      this.#watches -= 1;
+    }
+  }
+
+  /** Suspends the resource, and waits until its pods are gone. */
+  async stop(sandbox: SandboxRef, { signal }: WorkContext): Promise<void> {
+    const suspended = await this.#suspend(sandbox, signal);
+    if (suspended !== null) await this.#untilNoPods(sandbox, uidOf(suspended), signal);
+  }
+
+  async cleanUp(sandbox: SandboxRef, context: WorkContext): Promise<void> {
+    const suspended = await this.#suspend(sandbox, context.signal);
+    if (suspended === null) return;
+    const secret = textAt(suspended, "metadata", "annotations", SECRET_KEY);
+    if (secret !== null) await deleteSecret(this.#client, this.#objects.settings, secret, context.signal);
+    await this.#untilNoPods(sandbox, uidOf(suspended), context.signal);
+  }
+
+  /** Deletes the resource; the cluster removes what it owns: pods, Secret and the workspace's claim. */
+  async remove(sandbox: SandboxRef, { signal }: WorkContext): Promise<void> {
+    for (let waits = 1; ; waits += 1) {
+      const found = await this.#own(sandbox, signal);
+      if (found === null) return;
+      if (textAt(found, "metadata", "deletionTimestamp") === null) {
+        await this.#objects.delete(found, sandbox.name, signal).catch((error: unknown) => {
+          if (!isConflict(error) && !isObjectMissing(error, sandbox.name)) throw error;
+        });
+      }
+      await this.#wait(sandbox.id, waits, signal);
+    }
+  }
+
+  /** Suspends and takes the start's mark off; the resource as it then is, `null` when there is none. */
+  async #suspend(sandbox: SandboxRef, signal: AbortSignal): Promise<Plain | null> {
+    const version = await this.#objects.version(signal);
+    for (let conflicts = 1; ; conflicts += 1) {
+      const found = await this.#own(sandbox, signal);
+      if (found === null) return null;
+      const marked = textAt(found, "metadata", "annotations", BOOTSTRAP_KEY) !== null;
+      if (!marked && !wantsRun(version, found)) return found;
+      const change = { metadata: { annotations: { [BOOTSTRAP_KEY]: null } }, spec: intentOf(version, false) };
+      try {
+        return await this.#objects.patch(found, sandbox.name, change, signal);
+      } catch (error) {
+        if (isObjectMissing(error, sandbox.name)) return null;
+        if (!isConflict(error)) throw error;
+        await this.#wait(sandbox.id, conflicts, signal);
+      }
+    }
+  }
+
+  async #untilNoPods(sandbox: SandboxRef, uid: string, signal: AbortSignal): Promise<void> {
+    for (let waits = 1; ; waits += 1) {
+      const pods = await this.#objects.pods(sandbox.id, signal);
+      if (!pods.some((pod) => isOwnedBy(pod, uid))) return;
+      await this.#wait(sandbox.id, waits, signal);
+    }
+  }
+
+  /** The sandbox's resource; one of somebody else under its name is not there. */
+  async #own({ id, name }: SandboxRef, signal: AbortSignal): Promise<Plain | null> {
+    const found = await this.#objects.get(name, signal);
+    return textAt(found, "metadata", "labels", SANDBOX_LABEL) === id ? found : null;
+  }
+
+  #wait(id: string, waits: number, signal: AbortSignal): Promise<void> {
+    const rule = this.#watches > 0 ? LOOK_AGAIN_WATCHED : LOOK_AGAIN;
+    return this.#hints.next(id, rule.delayMs(waits, { random: this.#random }), signal);
+  }
+}

@@ -1,0 +1,290 @@
+import type {
+  InsertResult,
+  RecordChange,
+  RecordPage,
+  RecordStore,
+  StoredRecord,
+} from "@slipway-examples/gateway-core";
+import { randomUUID } from "node:crypto";
+import type { Clock } from "slipway";
+import { exponentialBackoff } from "slipway/retry";
+import { ApiUnreachableError, isAlreadyExists, isConflict, isObjectMissing } from "../api/api-error.js";
+import type { KubeClient } from "../api/kube-client.js";
+import { listAll } from "../api/list-pages.js";
+import { pause } from "../api/pause.js";
+import type { Plain } from "../api/plain.js";
+import { Reflector } from "../api/reflector.js";
+import { GATEWAY_LABEL, LABEL_VALUE, OBJECT_NAME, SANDBOX_LABEL } from "../resource/names.js";
+import { RecordMirror } from "./record-mirror.js";
+import {
+  newRecordObject,
+  readRecord,
+  RECORD_GROUP,
+  RECORD_VERSION,
+  recordPatch,
+  storedRecord,
+  type RecordObject,
+} from "./record-object.js";
+
+export interface ResourceStoreOptions {
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly namespace: string;
+  readonly gateway: string;
+  readonly random?: (() => number) | undefined;
+  readonly pageSize?: number | undefined;
+}
+
+const PAGE_SIZE = 500;
+/** How long a listing waits for a view of the records that is current. */
+const CURRENT_WITHIN_MS = 30_000;
+const AGAIN = exponentialBackoff({ initialMs: 20, factor: 2, capMs: 1000, jitter: "full" });
+
+/**
+ * Records as small custom resources beside the sandboxes, so that any number of gateways needs nothing but the
+ * cluster. A write names the resource version that it was decided on, and the API server refuses it when that is no
+ * longer the current one.
+ *
+ * An object is called by the record's name, which makes names unique; that ids are is checked, and two inserts of one
+ * id at the same time are both refused. Single records are read from the server; listings and due times come from a
+ * mirror that a watch keeps up to date, so they are behind other gateways by the time that news take, and never behind
+ * this one's own writes.
+ */
+export class ResourceStore implements RecordStore {
+  readonly #options: ResourceStoreOptions;
+  readonly #path: string;
+  readonly #mirror: RecordMirror;
+  readonly #closing = new AbortController();
+  readonly #waiting = new Set<() => void>();
+  readonly #running: Promise<void>;
+
+  constructor(options: ResourceStoreOptions) {
+    this.#options = options;
+    const { client, clock, random, namespace, gateway, pageSize } = options;
+    this.#path = `/apis/${RECORD_GROUP}/${RECORD_VERSION}/namespaces/${namespace}/sandboxrecords`;
+    this.#mirror = new RecordMirror(gateway, () => {
+      for (const wake of this.#waiting) wake();
+    });
+    const query = { labelSelector: `${GATEWAY_LABEL}=${gateway}` };
+    const reflector = new Reflector({
+      client,
+      clock,
+      random,
+      path: this.#path,
+      query,
+      pageSize,
+      sink: this.#mirror,
+    });
+    this.#running = reflector.run(this.#closing.signal);
+  }
+
+  async insert(record: Omit<StoredRecord, "version">): Promise<InsertResult> {
+    const { client, namespace, gateway } = this.#options;
+    const write = randomUUID();
+    const object = newRecordObject(record, { namespace, gateway, write });
+    if ((await this.#byId(record.id)).length > 0) return "id-taken";
+    const made = await client.create(this.#path, object, this.#call).catch(async (error: unknown) => {
+      if (!isAlreadyExists(error)) throw error;
+      // The answer to an earlier try of this write may have been lost.
+      const found = await this.#read(record.name);
+      return found?.write === write ? this.#readObject(record.name) : null;
+    });
+    const mine = made === null ? null : readRecord(made, gateway);
+    if (made === null || mine === null) return "name-taken";
+    if ((await this.#byId(record.id)).some(({ uid }) => uid !== mine.uid)) {
+      await this.#erase(mine);
+      return "id-taken";
+    }
+    this.#mirror.wrote(made);
+    return "inserted";
+  }
+
+  async get(id: string): Promise<StoredRecord | null> {
+    const found = await this.#find(id);
+    return found === null ? null : storedRecord(found);
+  }
+
+  async findByName(name: string): Promise<StoredRecord | null> {
+    const found = OBJECT_NAME.test(name) ? await this.#read(name) : null;
+    return found === null ? null : storedRecord(found);
+  }
+
+  async compareAndSwap(id: string, version: number, change: RecordChange): Promise<boolean> {
+    const write = randomUUID();
+    const known = this.#mirror.get(id);
+    let read = known?.version === version ? known : await this.#find(id);
+    for (let conflicts = 1; ; conflicts += 1) {
+      // Ours already: the write went through and its answer was lost.
+      if (read?.write === write) return true;
+      if (read?.version !== version) return false;
+      try {
+        const path = `${this.#path}/${read.name}`;
+        this.#mirror.wrote(
+          await this.#options.client.patch(path, recordPatch(read, change, write), this.#call),
+        );
+        return true;
+      } catch (error) {
+        if (isObjectMissing(error, read.name)) return false;
+        if (!isConflict(error)) throw error;
+      }
+      // Somebody changed the object, but perhaps not the record: a label, an annotation.
+      if (conflicts > 1) await this.#pause(conflicts);
+      read = await this.#find(id);
+    }
+  }
+
+  async delete(id: string, version: number): Promise<boolean> {
+    for (let conflicts = 1; ; conflicts += 1) {
+      const read = await this.#find(id);
+      if (read?.version !== version) return false;
+      try {
+        return await this.#erase(read);
+      } catch (error) {
+        if (!isConflict(error)) throw error;
+        await this.#pause(conflicts);
+      }
+    }
+  }
+
+  /** What the ledger keeps in the object of a record; `null` when there is no such record. */
+  async activations(id: string): Promise<Plain | null> {
+    return (await this.#find(id))?.activations ?? null;
+  }
+
+  /** Changes the ledger's part of a record, decided on what is there; false when it was refused or nothing is there. */
+  async changeActivations(
+    id: string,
+    decide: (found: Plain) => Plain | "done" | "refused",
+  ): Promise<boolean> {
+    for (let conflicts = 1; ; conflicts += 1) {
+      const read = await this.#find(id);
+      if (read === null) return false;
+      const decision = decide(read.activations);
+      if (decision === "done" || decision === "refused") return decision === "done";
+      try {
+        const { uid, resourceVersion, name } = read;
+        const patch = { metadata: { uid, resourceVersion }, spec: { activations: decision } };
+        this.#mirror.wrote(await this.#options.client.patch(`${this.#path}/${name}`, patch, this.#call));
+        return true;
+      } catch (error) {
+        if (isObjectMissing(error, read.name)) return false;
+        if (!isConflict(error)) throw error;
+        await this.#pause(conflicts);
+      }
+    }
+  }
+
+  async list({ after, limit }: { after?: string | undefined; limit: number }): Promise<RecordPage> {
+    await this.#current();
+    const from = after ?? "";
+    const later = [...this.#mirror.values()].filter(({ id }) => id > from).sort(byId);
+    const items = later.slice(0, limit).map(storedRecord);
+    return { items, next: later.length > limit ? (items.at(-1)?.id ?? null) : null };
+  }
+
+  async due({ now, limit }: { now: number; limit: number }): Promise<readonly StoredRecord[]> {
+    await this.#current();
+    return [...this.#mirror.values()]
+      .filter(({ dueAt }) => dueAt !== null && dueAt <= now)
+      .sort((a, b) => (a.dueAt ?? 0) - (b.dueAt ?? 0) || byId(a, b))
+      .slice(0, limit)
+      .map(storedRecord);
+  }
+
+  async earliestDue(): Promise<number | null> {
+    await this.#current();
+    let earliest: number | null = null;
+    for (const { dueAt } of this.#mirror.values()) {
+      if (dueAt !== null && (earliest === null || dueAt < earliest)) earliest = dueAt;
+    }
+    return earliest;
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort(new Error("the store was closed"));
+    for (const wake of this.#waiting) wake();
+    await this.#running;
+  }
+
+  /** The record as the server has it now. */
+  async #find(id: string): Promise<RecordObject | null> {
+    const name = this.#mirror.get(id)?.name;
+    const found = name === undefined ? null : await this.#read(name);
+    return found?.id === id ? found : ((await this.#byId(id))[0] ?? null);
+  }
+
+  async #read(name: string): Promise<RecordObject | null> {
+    const object = await this.#readObject(name);
+    return object === null ? null : readRecord(object, this.#options.gateway);
+  }
+
+  async #readObject(name: string): Promise<Plain | null> {
+    return this.#options.client.get(`${this.#path}/${name}`, this.#call).catch((error: unknown) => {
+      if (isObjectMissing(error, name)) return null;
+      throw error;
+    });
+  }
+
+  async #byId(id: string): Promise<readonly RecordObject[]> {
+    if (!LABEL_VALUE.test(id)) return [];
+    const { client, gateway } = this.#options;
+    const query = { labelSelector: `${GATEWAY_LABEL}=${gateway},${SANDBOX_LABEL}=${id}` };
+    let found: RecordObject[] = [];
+    const take = {
+      restart: () => {
+        found = [];
+      },
+      page: (items: readonly Plain[]) => {
+        found = found.concat(items.flatMap((item) => readRecord(item, gateway) ?? []));
+      },
+    };
+    await listAll(client, { path: this.#path, query, pageSize: PAGE_SIZE }, take, this.#call.signal);
+    return found;
+  }
+
+  /** Removes this very version; false when it was gone already. */
+  async #erase(read: RecordObject): Promise<boolean> {
+    const { uid, resourceVersion, name } = read;
+    const body = { apiVersion: "v1", kind: "DeleteOptions", preconditions: { uid, resourceVersion } };
+    try {
+      await this.#options.client.delete(`${this.#path}/${name}`, body, this.#call);
+    } catch (error) {
+      if (!isObjectMissing(error, name)) throw error;
+      return false;
+    }
+    this.#mirror.erased(read);
+    return true;
+  }
+
+  /** Resolves once the mirror is complete and followed. */
+  async #current(): Promise<void> {
+    const { clock } = this.#options;
+    const until = clock.now() + CURRENT_WITHIN_MS;
+    while (!this.#mirror.isLive) {
+      this.#closing.signal.throwIfAborted();
+      if (clock.now() >= until) throw new ApiUnreachableError("The records cannot be followed at present");
+      await new Promise<void>((resolve) => {
+        const wake = (): void => {
+          alarm[Symbol.dispose]();
+          this.#waiting.delete(wake);
+          resolve();
+        };
+        const alarm = clock.schedule(until, wake);
+        this.#waiting.add(wake);
+      });
+    }
+  }
+
+  get #call(): { readonly signal: AbortSignal } {
+    return { signal: this.#closing.signal };
+  }
+
+  #pause(conflicts: number): Promise<void> {
+    const { clock, random } = this.#options;
+    return pause(clock, AGAIN.delayMs(conflicts, { random }), this.#closing.signal);
+  }
+}
+
+function byId(a: RecordObject, b: RecordObject): number {
+  return a.id < b.id ? -1 : a.id > b.id ? 1 : 0;
+}

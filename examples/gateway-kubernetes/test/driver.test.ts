@@ -1,0 +1,325 @@
+import { InvalidInputError } from "@slipway-examples/gateway-core";
+import { derivePhase, type SandboxRecord } from "slipway/phase";
+import { describe, expect, it } from "vitest";
+import { BOOTSTRAP_KEY, INSTANCE_KEY, SECRET_KEY } from "../src/resource/names.js";
+import { SANDBOX_VERSIONS, wantsRun } from "../src/resource/sandbox-api.js";
+import { RELEASES, type Release } from "./cluster/index.js";
+import { launchRequest, REF, RELEASE_OF, startDriver, type StartedDriver } from "./driver-kit.js";
+
+const ALL_RELEASES = Object.keys(RELEASES) as Release[];
+
+function annotation(it: StartedDriver, key: string): string | undefined {
+  return it.sandbox()?.metadata.annotations?.[key];
+}
+
+describe.each(ALL_RELEASES)("with controller %s", (release) => {
+  it("starts, stops and starts again with the same resource and claim, and a token of each run's own", async () => {
+    await using it = await startDriver(release);
+    const handle = await it.during(it.launch(1));
+    expect(handle).toMatchObject({ uid: it.sandbox()?.metadata.uid, pod: REF.name });
+    expect(annotation(it, BOOTSTRAP_KEY)).toBeUndefined();
+    expect(await it.observe(1)).toMatchObject({
+      running: true,
+      instanceId: "instance-1",
+      stale: false,
+      bootstrapping: false,
+    });
+    const [resource, claim] = [it.sandbox()?.metadata.uid, it.claim()?.metadata.uid];
+    expect(claim).toBeDefined();
+    expect(it.pods()[0]?.spec?.["restartPolicy"]).toBe("Never");
+
+    await it.during(it.driver.stop(REF, { signal: it.signal }));
+    expect(it.pods()).toEqual([]);
+    expect(await it.observe(1)).toMatchObject({
+      exists: true,
+      suspended: true,
+      running: false,
+      workload: "absent",
+      ready: false,
+    });
+
+    await it.during(it.launch(2));
+    expect(await it.observe(2)).toMatchObject({
+      running: true,
+      suspended: false,
+      instanceId: "instance-2",
+      stale: false,
+    });
+    expect(await it.observe(1)).toMatchObject({ stale: true });
+    expect([it.sandbox()?.metadata.uid, it.claim()?.metadata.uid]).toEqual([resource, claim]);
+    expect(it.secrets().map(({ metadata }) => metadata.name)).toEqual([annotation(it, SECRET_KEY)]);
+    const [secret] = it.secrets() as unknown as { data: { token: string } }[];
+    expect(Buffer.from(secret!.data.token, "base64").toString()).toBe("token-of-run-2");
+  });
+
+  it("sees a workload that ends by itself, with its code, and starts the next run over it", async () => {
+    await using it = await startDriver(release);
+    await it.during(it.launch(1));
+    it.node.kubelet.fail("slipway", REF.name, "Evicted", "the node was low on memory");
+    await it.driven.run(1000);
+    expect(await it.observe(1)).toMatchObject({ completed: true, running: false, failureReason: "Evicted" });
+    await it.during(it.launch(2));
+    expect(await it.observe(2)).toMatchObject({ completed: false, running: true });
+    expect(it.pods()).toHaveLength(1);
+  });
+});
+
+describe.each(SANDBOX_VERSIONS)("a driver of %s", (version) => {
+  const release = RELEASE_OF[version];
+
+  it("reports each step once, and is idempotent for one instance", async () => {
+    await using it = await startDriver(release, { pullMs: 3000 });
+    const first = await it.during(it.launch(1));
+    expect(it.progress.map(({ step }) => step)).toEqual(["resource", "schedule", "image", "supervisor"]);
+    const pod = it.pods()[0]?.metadata.uid;
+    it.server.ledger.reset();
+    expect(await it.during(it.launch(1))).toEqual(first);
+    expect(it.pods()[0]?.metadata.uid).toBe(pod);
+    expect(it.server.ledger.count("patch", "sandboxes")).toBe(0);
+  });
+
+  it("takes up a start where a gateway that died left it, wherever that was", async () => {
+    for (let written = 1; written <= 5; written += 1) {
+      await using it = await startDriver(release);
+      const dying = new AbortController();
+      let writes = 0;
+      it.server.faults.inject({
+        fault: { kind: "cut", when: "after" },
+        times: 1,
+        when: ({ verb }) => {
+          if (!["create", "patch"].includes(verb)) return false;
+          writes += 1;
+          if (writes !== written) return false;
+          dying.abort(new Error("killed"));
+          return true;
+        },
+      });
+      const request = launchRequest(1);
+      const lost = it.driver.launch(request, { signal: dying.signal, report: () => undefined });
+      await it.during(lost.catch(() => undefined));
+      const next = it.make(99);
+      await it.during(it.launch(1, next));
+      expect(await it.observe(1, next)).toMatchObject({ running: true, bootstrapping: false, stale: false });
+      expect(it.pods()).toHaveLength(1);
+      expect(it.secrets()).toHaveLength(1);
+    }
+  });
+
+  it("goes on when somebody suspends the resource in the middle of a start (a dependency that failed)", async () => {
+    await using it = await startDriver(release, { pullMs: 20_000 });
+    const launched = it.launch(1);
+    launched.catch(() => undefined);
+    await it.driven.run(5000, () => it.pods().length > 0);
+    await it.suspend(version);
+    await it.during(launched);
+    expect(await it.observe(1)).toMatchObject({ running: true, bootstrapping: false });
+  });
+
+  it("gives way to a stop that comes in the middle, and leaves nothing that looks like a start", async () => {
+    await using it = await startDriver(release, { pullMs: 20_000 });
+    const launched = it.launch(1).catch((error: unknown) => error);
+    await it.driven.run(5000, () => it.pods().length > 0);
+    await it.during(it.driver.stop(REF, { signal: it.signal }));
+    expect(await it.during(launched)).toMatchObject({ name: "OvertakenError" });
+    expect(annotation(it, BOOTSTRAP_KEY)).toBeUndefined();
+    expect(await it.observe(1)).toMatchObject({ suspended: true, bootstrapping: false });
+  });
+
+  it("keeps resource and claim through a cleanup, and removes both and the Secret only when told to", async () => {
+    await using it = await startDriver(release);
+    await it.during(it.launch(1));
+    const claim = it.claim()?.metadata.uid;
+    await it.during(it.driver.cleanUp(REF, { signal: it.signal }));
+    await it.during(it.driver.cleanUp(REF, { signal: it.signal }));
+    expect(it.secrets()).toEqual([]);
+    expect(it.claim()?.metadata.uid).toBe(claim);
+    await it.during(it.launch(2));
+    expect(it.claim()?.metadata.uid).toBe(claim);
+    await it.during(it.driver.remove(REF, { signal: it.signal }));
+    await it.driven.run(20_000);
+    expect([it.sandbox(), it.claim(), ...it.pods(), ...it.secrets()]).toEqual([null, null]);
+    expect(await it.observe(2)).toMatchObject({ exists: false });
+    await it.during(it.driver.remove(REF, { signal: it.signal }));
+    await it.during(it.driver.stop(REF, { signal: it.signal }));
+  });
+
+  it("touches no resource of somebody else under its name", async () => {
+    await using it = await startDriver(release);
+    it.server.apply({
+      apiVersion: `agents.x-k8s.io/${version}`,
+      kind: "Sandbox",
+      metadata: { name: REF.name, namespace: "slipway" },
+      spec: { podTemplate: { spec: { containers: [{ name: "other", image: "other" }] } } },
+    });
+    await it.driven.run(2000);
+    const before = it.sandbox()?.metadata.resourceVersion;
+    expect(await it.during(it.launch(1).catch((error: unknown) => error))).toMatchObject({
+      reason: "OwnershipConflict",
+    });
+    await it.during(it.driver.stop(REF, { signal: it.signal }));
+    await it.during(it.driver.cleanUp(REF, { signal: it.signal }));
+    await it.during(it.driver.remove(REF, { signal: it.signal }));
+    expect(it.sandbox()?.metadata.resourceVersion).toBe(before);
+    expect(await it.observe(1)).toMatchObject({ exists: false });
+  });
+
+  it("takes pods by their owner, and not by their marks", async () => {
+    await using it = await startDriver(release);
+    await it.during(it.launch(1));
+    await it.during(it.driver.stop(REF, { signal: it.signal }));
+    const labels = it.sandbox()?.metadata.labels;
+    it.server.apply({
+      apiVersion: "v1",
+      kind: "Pod",
+      metadata: {
+        name: "impostor",
+        namespace: "slipway",
+        labels,
+        annotations: { [INSTANCE_KEY]: "instance-1" },
+      },
+      spec: { containers: [{ name: "sandbox", image: "node:20" }] },
+    });
+    await it.driven.run(2000);
+    expect(await it.observe(1)).toMatchObject({ suspended: true, running: false, workload: "absent" });
+    await it.during(it.driver.stop(REF, { signal: it.signal }));
+  });
+
+  it("ends a start whose image can never be, and waits for one that is not there yet", async () => {
+    const images = new Set<string>();
+    await using it = await startDriver(release, { images });
+    const launched = it.launch(1);
+    launched.catch(() => undefined);
+    await it.driven.run(60_000);
+    expect(await it.observe(1)).toMatchObject({
+      failureReason: "ImagePullFailed",
+      failureClass: "transient",
+    });
+    images.add(launchRequest(1).image.name);
+    await it.during(launched, 600_000);
+    expect(await it.observe(1)).toMatchObject({ running: true });
+  });
+
+  it("lists what is there page by page, says what it misses, and only of this gateway", async () => {
+    await using it = await startDriver(release);
+    await it.during(it.launch(1));
+    const page = await it.driver.list(null, { signal: it.signal });
+    expect(page).toMatchObject({ items: [{ id: REF.id, observation: { running: true } }], cursor: null });
+    await expect(it.driver.list("unknown:cursor", { signal: it.signal })).rejects.toThrow("begin a new one");
+    it.server.faults.inject({ fault: { kind: "status", code: 500 } });
+    await expect(it.during(it.driver.list(null, { signal: it.signal }))).rejects.toMatchObject({
+      status: 500,
+    });
+    await expect(it.during(it.observe(1))).rejects.toMatchObject({ status: 500 });
+  });
+
+  it("tells news of resource and pod until the signal ends it", async () => {
+    await using it = await startDriver(release);
+    const closing = new AbortController();
+    const news: string[] = [];
+    const told = (async () => {
+      for await (const event of it.driver.watch({ signal: closing.signal }))
+        news.push(`${event.type} ${event.id}`);
+    })();
+    await it.driven.run(2000);
+    await it.during(it.launch(1));
+    await it.driven.run(1000);
+    expect(news).toContain(`changed ${REF.id}`);
+    await it.during(it.driver.remove(REF, { signal: it.signal }));
+    await it.driven.run(1000);
+    expect(news).toContain(`deleted ${REF.id}`);
+    closing.abort(new Error("enough"));
+    await it.driven.run(500);
+    await told;
+    await it.driven.run(500);
+    expect(it.server.openWatches).toBe(0);
+  });
+
+  it.each([3_600_000, -3_600_000])(
+    "judges by the cluster's clock what the cluster dated (%i ms off)",
+    async (skew) => {
+      await using it = await startDriver(release, {
+        runtime: undefined,
+      } as never);
+      it.server.clockSkewMs = skew;
+      await it.during(it.launch(1));
+      const startedAt = it.clock.now();
+      const run = { instanceId: "instance-1", desired: "running", startRequestedAt: startedAt } as const;
+      const seen = await it.driver.observe(REF, run, null, { signal: it.signal });
+      expect(seen).toMatchObject({ running: true, stale: false });
+      expect(Math.abs((seen.observedAt ?? 0) - it.clock.now())).toBeLessThan(1000);
+      it.node.kubelet.fail("slipway", REF.name, "Evicted", "low on memory");
+      await it.driven.run(500);
+      expect(await it.driver.observe(REF, run, null, { signal: it.signal })).toMatchObject({
+        completed: true,
+        stale: false,
+        failureReason: "Evicted",
+      });
+      await it.during(it.launch(2));
+      const stopping = it.driver.stop(REF, { signal: it.signal });
+      stopping.catch(() => undefined);
+      await it.during(stopping);
+      expect(await it.observe(2)).toMatchObject({ suspended: true });
+    },
+  );
+
+  it("sees an empty backend for what it is, so that a record that says Provisioning becomes Stopped", async () => {
+    await using it = await startDriver(release);
+    await it.during(it.launch(1));
+    await it.suspend(version);
+    await it.driven.run(20_000);
+    const now = it.clock.now();
+    const record: SandboxRecord = {
+      phase: "Provisioning",
+      desired: "running",
+      since: now - 60_000,
+      instanceId: "instance-1",
+    };
+    const observation = await it.observe(1);
+    expect(derivePhase({ record, observation, now: it.clock.now() })).toMatchObject({
+      phase: "Stopped",
+      reason: "BackendEmpty",
+    });
+    expect(wantsRun(version, it.sandbox() as never)).toBe(false);
+    await it.during(it.launch(1));
+    expect(await it.observe(1)).toMatchObject({ running: true });
+  });
+
+  it("comes up after a reboot of the node in which everything restarts in any order", async () => {
+    await using it = await startDriver(release, { pullMs: 4000 });
+    const launched = it.launch(1).catch((error: unknown) => error);
+    await it.driven.run(5000, () => it.pods().length > 0);
+    it.node.controller.stop();
+    await it.server.close();
+    it.node.kubelet.reboot(30_000);
+    await it.driven.run(45_000);
+    await it.server.listen();
+    it.node.controller.start();
+    const outcome = await it.during(launched, 600_000);
+    const next = it.make(5);
+    if (outcome instanceof Error) await it.during(it.launch(1, next), 600_000);
+    expect(await it.observe(1, next)).toMatchObject({ bootstrapping: false, stale: false, exists: true });
+    await it.during(it.launch(2, next));
+    expect(await it.observe(2, next)).toMatchObject({ running: true });
+    expect(it.pods()).toHaveLength(1);
+  });
+});
+
+describe("what a create request may say", () => {
+  it("is checked, and what is wrong is named", async () => {
+    await using it = await startDriver("0.5.6");
+    const image = { name: "docker.io/library/node:20" };
+    await expect(it.driver.check(image, { storage: "5Gi", cpu: "500m" })).resolves.toBeUndefined();
+    const cases = [
+      [image, { storage: "much" }, "driverOptions.storage"],
+      [image, { unknown: 1 }, "driverOptions.unknown"],
+      [{ name: "has spaces" }, {}, "image.name"],
+      [{ ...image, path: "/x" }, {}, "image.path"],
+      [{ ...image, include: ["a"] }, {}, "image.include"],
+    ] as const;
+    for (const [given, options, field] of cases) {
+      const error = await it.driver.check(given, options).catch((thrown: unknown) => thrown);
+      expect(error).toBeInstanceOf(InvalidInputError);
+      expect((error as InvalidInputError).field).toBe(field);
+    }
+  });
+});

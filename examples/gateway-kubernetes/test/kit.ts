@@ -1,0 +1,195 @@
+import { KubeConfig, loadAllYaml } from "@kubernetes/client-node";
+import { readFileSync } from "node:fs";
+import { systemClock, type Clock } from "slipway";
+import { seededRandom, type VirtualClock } from "slipway/testing";
+import { KubeClient, type KubeClientOptions } from "../src/api/kube-client.js";
+import { kubeConfigTransport, type Transport } from "../src/api/transport.js";
+import type { SandboxSettings } from "../src/resource/sandbox-manifest.js";
+import { ApiServer, type ApiServerOptions, type Grant, type PolicyRule } from "./apiserver/index.js";
+import { Cluster as Node, convertSandbox, type ClusterOptions } from "./cluster/index.js";
+
+export const NAMESPACE = "slipway";
+
+export const SETTINGS: SandboxSettings = {
+  namespace: NAMESPACE,
+  gateway: "gw",
+  supervisorConfigMap: "slipway-supervisor",
+  caConfigMap: "slipway-gateway-ca",
+  graceSeconds: 5,
+};
+
+interface Manifest {
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace?: string };
+  readonly rules?: readonly PolicyRule[];
+}
+
+/** The objects of a file of `deploy/`. */
+export function manifests(file: string): Manifest[] {
+  const text = readFileSync(new URL(`../deploy/${file}`, import.meta.url), "utf8");
+  return loadAllYaml(text) as Manifest[];
+}
+
+/** The rights that `deploy/rbac.yaml` gives, role by role. */
+export function deployedGrants(): Grant[] {
+  return manifests("rbac.yaml").flatMap(({ kind, metadata, rules }) =>
+    kind === "Role" && metadata.namespace !== undefined
+      ? [{ namespace: metadata.namespace, rules: rules ?? [] }]
+      : [],
+  );
+}
+
+/** An API server with the definitions and rights of `deploy/`, and clients of it. */
+export interface Api extends AsyncDisposable {
+  readonly server: ApiServer;
+  readonly clock: Clock;
+  /** Of the gateway, with the rights of the manifests and nothing more. */
+  client(options?: Partial<KubeClientOptions>): KubeClient;
+  transport(token?: string): Transport;
+  /** Of an administrator. */
+  readonly admin: KubeClient;
+}
+
+/** An API server alone: nobody makes pods. */
+export async function startCluster(options: Partial<ApiServerOptions> = {}): Promise<Api> {
+  const clock = options.clock ?? systemClock;
+  const server = await ApiServer.start({
+    clock,
+    random: seededRandom(1),
+    namespaces: [NAMESPACE],
+    objects: [...manifests("sandboxes.crd.yaml"), ...manifests("sandboxrecords.crd.yaml")],
+    converters: { "sandboxes.agents.x-k8s.io": convertSandbox },
+    ...options,
+  });
+  return clientsOf(server, clock);
+}
+
+/** A whole cluster: agent-sandbox's controller in a release, a kubelet, volumes. */
+export async function startNode(
+  options: Pick<ClusterOptions, "release"> & Partial<ClusterOptions>,
+): Promise<Api & { readonly node: Node }> {
+  const clock = options.clock ?? systemClock;
+  const node = await Node.start({
+    clock,
+    random: seededRandom(1),
+    namespaces: [NAMESPACE],
+    ...options,
+    objects: [...manifests("sandboxrecords.crd.yaml"), ...(options.objects ?? [])],
+  });
+  return { ...clientsOf(node.server, clock), node, [Symbol.asyncDispose]: () => node[Symbol.asyncDispose]() };
+}
+
+function clientsOf(server: ApiServer, clock: Clock): Api {
+  server.addToken("gateway", {
+    user: "system:serviceaccount:slipway:slipway-gateway",
+    grants: deployedGrants(),
+  });
+  server.addToken("admin", { user: "admin", groups: ["system:masters"] });
+  let seed = 2;
+  const connect = (token: string, more: Partial<KubeClientOptions> = {}): KubeClient => {
+    seed += 1;
+    return new KubeClient({
+      transport: kubeConfigTransport(kubeConfig(server, token)),
+      clock,
+      random: seededRandom(seed),
+      ...more,
+    });
+  };
+  return {
+    server,
+    clock,
+    client: (more) => connect("gateway", more),
+    transport: (token = "gateway") => kubeConfigTransport(kubeConfig(server, token)),
+    admin: connect("admin"),
+    async [Symbol.asyncDispose]() {
+      await server[Symbol.asyncDispose]();
+    },
+  };
+}
+
+export function kubeConfig(server: ApiServer, token: string): KubeConfig {
+  const config = new KubeConfig();
+  config.loadFromClusterAndUser(
+    {
+      name: "test",
+      server: server.url,
+      caData: Buffer.from(server.ca).toString("base64"),
+      skipTLSVerify: false,
+    },
+    { name: "user", token },
+  );
+  return config;
+}
+
+/** Looks until it holds, by turns of the event loop and not by time. Fails loudly when it never does. */
+export async function until<T>(
+  look: () => T | Promise<T>,
+  what: string,
+  turns = 20_000,
+): Promise<NonNullable<T>> {
+  for (let turn = 0; turn < turns; turn += 1) {
+    const found = await look();
+    if (found !== null && found !== undefined && (found as unknown) !== false) return found;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  throw new Error(`never: ${what}`);
+}
+
+/** Lets virtual time pass in small steps, each once no request of the watched transports is under way. */
+export class Driven {
+  readonly #clock: VirtualClock;
+  #inFlight = 0;
+
+  constructor(clock: VirtualClock) {
+    this.#clock = clock;
+  }
+
+  /** Counts the requests of a transport; a watch counts until it is open. */
+  watched(transport: Transport): Transport {
+    return async (request) => {
+      this.#inFlight += 1;
+      let open = true;
+      const done = (): void => {
+        if (open) this.#inFlight -= 1;
+        open = false;
+      };
+      try {
+        const reply = await transport(request);
+        if (request.path.includes("watch=true")) done();
+        return { ...reply, body: ended(reply.body, done) };
+      } catch (error) {
+        done();
+        throw error;
+      }
+    };
+  }
+
+  /** Until `done` holds, or for `forMs`. */
+  async run(forMs: number, done: () => boolean = () => false, stepMs = 250): Promise<void> {
+    for (let passed = 0; passed < forMs && !done(); passed += stepMs) {
+      await this.#quiet();
+      await this.#clock.advanceAsync(stepMs);
+    }
+    await this.#quiet();
+  }
+
+  /** A request that the server itself holds back by the clock is not waited for. */
+  async #quiet(): Promise<void> {
+    let still = 0;
+    for (let turn = 0; turn < 2000 && still < 5; turn += 1) {
+      await new Promise((resolve) => setImmediate(resolve));
+      still = this.#inFlight === 0 ? still + 1 : 0;
+    }
+  }
+}
+
+async function* ended(
+  body: AsyncIterable<Uint8Array | string>,
+  done: () => void,
+): AsyncGenerator<Uint8Array | string> {
+  try {
+    yield* body;
+  } finally {
+    done();
+  }
+}
