@@ -80,7 +80,9 @@ export const activationLedgerConformance: readonly LedgerCase[] = [
     run: async (open) => {
       const ledgers = await Promise.all(Array.from({ length: 8 }, open));
       const wins = await Promise.all(
-        ledgers.map((ledger, index) => ledger.compareAndSwap("i", null, { ...first, claim: `c-${index}` })),
+        ledgers.map(async (ledger, index) =>
+          ledger.compareAndSwap("i", null, { ...first, claim: `c-${index}` }),
+        ),
       );
       assert.equal(wins.filter(Boolean).length, 1);
       assert.equal((await ledgers[0]?.read("i"))?.claim, `c-${wins.indexOf(true)}`);

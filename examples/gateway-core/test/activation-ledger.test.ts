@@ -24,10 +24,10 @@ function openLedger(path: string): SqliteActivationLedger {
 
 describe("every activation ledger", () => {
   describe.each([
-    ["SQLite", async () => (path: string) => openLedger(path)],
+    ["SQLite", () => (path: string) => openLedger(path)],
     [
       "memory",
-      async () => {
+      () => {
         const shared = new InMemoryActivationLedger();
         return () => shared;
       },
@@ -37,7 +37,7 @@ describe("every activation ledger", () => {
       "%s",
       async (_name, run) => {
         const path = join(await tempDir(), "gateway.db");
-        const openOne = await make();
+        const openOne = make();
         await run(() => Promise.resolve(openOne(path)));
       },
     );

@@ -114,7 +114,7 @@ describe("the proxy", () => {
   });
 
   it("forwards a plain request that is allowed, without what is of one connection", async () => {
-    proxy.apply([`127.0.0.1:${targetPort}`], 1);
+    proxy.goBy([`127.0.0.1:${targetPort}`], 1);
     const headers = {
       host: "elsewhere.example",
       "proxy-authorization": "Basic c2VjcmV0",
@@ -133,20 +133,20 @@ describe("the proxy", () => {
   });
 
   it("opens a tunnel that is allowed, and ends it when the policy is tightened", async () => {
-    proxy.apply([`127.0.0.1:${targetPort}`], 1);
+    proxy.goBy([`127.0.0.1:${targetPort}`], 1);
     const { socket, head } = await tunnel(`127.0.0.1:${targetPort}`);
     expect(head).toMatch(/^HTTP\/1\.1 200 /);
     socket.write("POST /t HTTP/1.1\r\nHost: t\r\nContent-Length: 2\r\n\r\nhi");
     expect(String(((await once(socket, "data")) as [Buffer])[0])).toMatch(/^HTTP\/1\.1 201 /);
     const other = await tunnel(`127.0.0.1:${targetPort}`);
     const closed = once(other.socket, "close");
-    proxy.apply(["example.com:443"], 2);
+    proxy.goBy(["example.com:443"], 2);
     await closed;
     expect((await tunnel(`127.0.0.1:${targetPort}`)).head).toContain("network.allow does not name");
   });
 
   it("says what it goes by, and to nobody that it forwards", async () => {
-    proxy.apply([], 7);
+    proxy.goBy([], 7);
     const response = await fetch(`http://127.0.0.1:${port}/.slipway/ready`);
     expect(await response.json()).toEqual({ ready: true, revision: 7 });
   });
@@ -164,12 +164,12 @@ describe("the proxy", () => {
       501,
     ],
   ])("refuses %s", async (_what, first, status) => {
-    proxy.apply(null, 1);
+    proxy.goBy(null, 1);
     expect((await raw(first)).head).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
   });
 
   it("says 502 where nobody answers, and survives a client and a target that drop the connection", async () => {
-    proxy.apply(null, 1);
+    proxy.goBy(null, 1);
     const dropping = createTcpServer((socket) => socket.destroy());
     dropping.listen(0, "127.0.0.1");
     await once(dropping, "listening");

@@ -79,8 +79,11 @@ export class SteadyState {
     if (this.#enforcement.isOn) {
       const { clock = systemClock } = this.#limits;
       const apply = (signal: AbortSignal): Promise<void> => this.#enforcement.apply(allow, signal);
-      await within(clock, APPLY_LIMIT_MS, apply).catch(() => undefined);
-      if (this.#enforcement.isOn) return policy;
+      const isApplied = await within(clock, APPLY_LIMIT_MS, apply).then(
+        () => true,
+        () => false,
+      );
+      if (isApplied) return policy;
     }
     if (allow === null) return policy;
     // The main process was started without the proxy, or its proxy is gone: saying yes would be a lie.

@@ -150,7 +150,8 @@ export class Supervisor {
   }
 
   async #uncertain(error: unknown): Promise<number> {
-    const why = error === undefined ? "" : `: ${error instanceof Error ? error.message : String(error)}`;
+    const why =
+      error === undefined ? "" : `: ${error instanceof Error ? error.message : JSON.stringify(error)}`;
     const message = `The start of the main process began before, and nobody knows whether it took place${why}`;
     this.#options.log(`[activation] ${message}. It is not repeated.`);
     const reason = "LocalActivationUncertain";

@@ -63,7 +63,7 @@ export class EnforcingProxy {
     });
   }
 
-  apply(allow: AllowList, revision: number): void {
+  goBy(allow: AllowList, revision: number): void {
     this.#allow = allow;
     this.#revision = revision;
     for (const [client, { host, port }] of this.#tunnels) {

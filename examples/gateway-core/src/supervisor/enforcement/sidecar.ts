@@ -15,7 +15,7 @@ export async function runSidecar(): Promise<void> {
   process.on("disconnect", () => process.exit(0));
   process.on("message", (message) => {
     const { allow, revision } = applySchema.parse(message);
-    proxy.apply(allow, revision);
+    proxy.goBy(allow, revision);
   });
   const port = await proxy.listen();
   process.send({ port });
