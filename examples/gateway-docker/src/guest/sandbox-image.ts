@@ -30,13 +30,14 @@ const CHUNK = Buffer.alloc(1 << 20);
  * The root filesystem of an image that a supervisor can run in, FROM scratch, as a tar stream: a Node binary, the
  * shared libraries that it needs, busybox, and the supervisor.
  */
-export function packSandboxImage(parts: SandboxImageParts): Pack {
+export function packSandboxImage(parts: SandboxImageParts): Readable {
   const tar = pack();
   fill(tar, parts).then(
     () => tar.finalize(),
     (error: unknown) => tar.destroy(error as Error),
   );
-  return tar;
+  // A readable stream in all but its declared type.
+  return tar as unknown as Readable;
 }
 
 async function fill(tar: Pack, parts: SandboxImageParts): Promise<void> {
