@@ -1,6 +1,8 @@
 /** What the gateways of the other backends build on. */
 export {
   PermanentDriverError,
+  type Driver,
+  type Driver as DriverPort,
   type DriverProgress,
   type InstanceRef,
   type LaunchContext,
@@ -9,7 +11,7 @@ export {
   type SupervisorAccess,
   type WorkContext,
 } from "./driver/driver.js";
-export { seenInstance, type DriverPort } from "./driver/driver-port.js";
+export { seenInstance } from "./driver/seen-instance.js";
 export { InvalidInputError } from "./input-error.js";
 export type { Json, JsonObject } from "./record/json.js";
 export type { ImageSpec } from "./record/record.js";

@@ -26,7 +26,7 @@ export function userRoutes(gateway: Gateway): Hono {
       context,
       createBody,
     );
-    const named = { ...image, name: image.name ?? basename(image.path) };
+    const named = { ...image, name: image.name ?? basename(image.path ?? "") };
     const spec = { driver, image: named, command, driverOptions, budgets };
     const created = await gateway.create({ name, spec, policy });
     if (created.result === "name-taken") {
