@@ -67,7 +67,7 @@ end_containers() {
 unmount_all() {
   awk '{ print $5 }' /proc/self/mountinfo | grep -F "$dir/" | sort -r | while read -r target; do
     umount -l "$target" 2>/dev/null || true
-  done
+  done || true
 }
 
 case $command in

@@ -29,7 +29,8 @@ export function statusOf(error: unknown): number | null {
 export function engineMessage(error: unknown): string {
   const said = (error as { json?: { message?: unknown } | null } | null)?.json?.message;
   if (typeof said === "string" && said !== "") return said;
-  return error instanceof Error ? error.message.trim() : String(error);
+  const text = error instanceof Error ? error.message : String(error);
+  return text.replace(/^\(HTTP code \d+\) [\w ]+ - /, "").trim();
 }
 
 /** Lets the given answers of the engine pass as done: the object is gone already, or the state is reached. */

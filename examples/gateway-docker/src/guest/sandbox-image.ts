@@ -43,6 +43,8 @@ export function packSandboxImage(parts: SandboxImageParts): Readable {
 async function fill(tar: Pack, parts: SandboxImageParts): Promise<void> {
   const { busybox, files = {}, fillerBytes = 0, node = process.execPath, supervisor = true } = parts;
   const directories = new Set<string>();
+  // An engine takes no archive that names a file twice: what was asked for by name is written first.
+  const written = new Set<string>();
   const addDirectory = (path: string, mode = 0o755): void => {
     if (path === "/" || directories.has(path)) return;
     addDirectory(dirname(path));
@@ -50,6 +52,8 @@ async function fill(tar: Pack, parts: SandboxImageParts): Promise<void> {
     tar.entry({ name: `${path.slice(1)}/`, type: "directory", mode });
   };
   const addFile = async (path: string, content: Buffer | string, mode = 0o644): Promise<void> => {
+    if (written.has(path)) return;
+    written.add(path);
     addDirectory(dirname(path));
     const data = Buffer.from(content);
     const header = { name: path.slice(1), mode, size: data.length };
@@ -59,6 +63,7 @@ async function fill(tar: Pack, parts: SandboxImageParts): Promise<void> {
   };
   addDirectory("/tmp", 0o1777);
   for (const path of ["/dev", "/proc", "/sys", "/run", "/etc", "/root", INSIDE.workspace]) addDirectory(path);
+  for (const [path, content] of Object.entries(files)) await addFile(path, content, 0o755);
   await addFile("/etc/passwd", "root:x:0:0:root:/root:/bin/sh\n");
   await addFile("/etc/group", "root:x:0:\n");
   if (supervisor) {
@@ -76,7 +81,6 @@ async function fill(tar: Pack, parts: SandboxImageParts): Promise<void> {
     const applets = stdout.split("\n").filter((name) => name !== "" && name !== "busybox");
     for (const name of applets) tar.entry({ name: `bin/${name}`, type: "symlink", linkname: "busybox" });
   }
-  for (const [path, content] of Object.entries(files)) await addFile(path, content, 0o755);
   if (fillerBytes > 0) await addFiller(tar, fillerBytes);
 }
 
