@@ -10,7 +10,7 @@ import { ProcessDriver } from "../src/driver/process-driver.js";
 import { isAlive, readStartMarker, type ProcessIdentity } from "../src/driver/process-identity.js";
 import type { JsonObject } from "../src/record/json.js";
 import { directoryImage, pathsBelow, tarImage } from "./images.js";
-import { eventually } from "./poll.js";
+import { eventually } from "../src/testing/eventually.js";
 import { seededRandom } from "./random.js";
 import { tempDir } from "./temp-dir.js";
 

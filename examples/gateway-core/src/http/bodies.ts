@@ -46,7 +46,7 @@ const command = z
 
 const createFields = z.strictObject({
   name: z.string().regex(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/, "1 to 63 lower-case letters, digits or -"),
-  driver: z.string().default("process"),
+  driver: z.string().optional(),
   image: z
     .strictObject({
       name: z.string().min(1).max(500).optional(),

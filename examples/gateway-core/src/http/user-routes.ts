@@ -27,7 +27,7 @@ export function userRoutes(gateway: Gateway): Hono {
       createBody,
     );
     const named = { ...image, name: image.name ?? basename(image.path ?? "") };
-    const spec = { driver, image: named, command, driverOptions, budgets };
+    const spec = { driver: driver ?? gateway.defaultDriver, image: named, command, driverOptions, budgets };
     const created = await gateway.create({ name, spec, policy });
     if (created.result === "name-taken") {
       return context.json(
