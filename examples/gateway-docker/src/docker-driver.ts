@@ -20,6 +20,7 @@ import { INSIDE, containerSpec, tokenArchive, type Surroundings } from "./contai
 import { archiveOf, parseDockerOptions, parseReference } from "./docker-options.js";
 import { engineMessage, jsonLines, statusOf, unless } from "./engine.js";
 import { EngineImages } from "./image/engine-images.js";
+import type { GatewaySocket } from "./gateway-socket.js";
 import { LABEL, markedWith } from "./marks.js";
 import { observeSandbox } from "./observe.js";
 import { SandboxObjects, sandboxIdOf } from "./sandbox-objects.js";
@@ -37,8 +38,8 @@ export interface DockerDriverOptions {
   readonly clock?: Clock | undefined;
   /** The engine's network for sandboxes. Default `host`, which reaches the gateway on the loopback interface. */
   readonly network?: string | undefined;
-  /** A directory with the gateway's socket in it, mounted into every sandbox: then `network` may be `none`. */
-  readonly socketDir?: string | undefined;
+  /** A socket that leads to the gateway, mounted into every sandbox: then `network` may be `none`. */
+  readonly door?: GatewaySocket | undefined;
   readonly stopGraceMs?: number | undefined;
   /** Run the engine's init as first process, default true. An engine without one needs false. */
   readonly init?: boolean | undefined;
@@ -51,16 +52,20 @@ export class DockerDriver implements DriverPort {
   readonly #clock: Clock;
   readonly #gateway: string;
   readonly #surroundings: Surroundings;
+  readonly #door: GatewaySocket | null;
   readonly #stopGraceMs: number;
   readonly #objects: SandboxObjects;
   readonly #images: EngineImages;
+  /** Sandboxes that a start is at work for, with the number of such starts. */
+  readonly #launching = new Map<string, number>();
 
   constructor(options: DockerDriverOptions) {
-    const { docker, gateway, clock = systemClock, network = "host", socketDir = null, init = true } = options;
+    const { docker, gateway, clock = systemClock, network = "host", door, init = true } = options;
     this.#docker = docker;
     this.#clock = clock;
     this.#gateway = gateway;
-    this.#surroundings = { gateway, network, socketDir, init };
+    this.#door = door ?? null;
+    this.#surroundings = { gateway, network, socketDir: door?.dir ?? null, init };
     this.#stopGraceMs = options.stopGraceMs ?? DEFAULT_STOP_GRACE_MS;
     this.#objects = new SandboxObjects(docker, gateway);
     this.#images = new EngineImages(docker, clock);
@@ -85,31 +90,15 @@ export class DockerDriver implements DriverPort {
   }
 
   async launch(request: LaunchRequest, context: LaunchContext): Promise<Json> {
-    const { image, instance, sandbox } = request;
-    const { signal } = context;
-    const options = parseDockerOptions(request.options);
-    await this.#objects.refuseOvertaken(sandbox, instance, signal);
-    const before = await this.#containerOf(sandbox, instance.id, signal);
-    // Started by a call whose answer was lost: the run has begun, and is observed from now on.
-    if (before !== null && before.State !== "created") return { container: before.Id };
-    if (before !== null) await this.#objects.removeContainer(before.Id, signal);
-    await this.#objects.ensureWorkspace(sandbox);
-    const { id: imageId } = await this.#images.prepare(image, options.pull, context);
-    signal.throwIfAborted();
-    const spec = containerSpec(request, imageId, options, this.#surroundings);
-    // Not to be given up half-way: the engine would go on with it, and nobody would know what it made.
-    const container = await this.#docker.createContainer(spec).catch((error: unknown) => {
-      throw refusal("ContainerCreateFailed", `The engine refused the container of ${sandbox.name}`, error);
-    });
+    const { id } = request.sandbox;
+    this.#launching.set(id, (this.#launching.get(id) ?? 0) + 1);
     try {
-      await this.#begin(container, request, signal);
-    } catch (error) {
-      await this.#objects.removeContainer(container.id, new AbortController().signal).catch(() => undefined);
-      throw error;
+      return await this.#launch(request, context);
+    } finally {
+      const left = (this.#launching.get(id) ?? 1) - 1;
+      if (left > 0) this.#launching.set(id, left);
+      else this.#launching.delete(id);
     }
-    const started = { step: "supervisor", label: "Supervisor started", subject: container.id.slice(0, 12) };
-    context.report({ ...started, unit: "none", done: true });
-    return { container: container.id };
   }
 
   async observe(
@@ -119,10 +108,11 @@ export class DockerDriver implements DriverPort {
     { signal }: WorkContext,
   ): Promise<Observation | null> {
     const found = await this.#objects.containers(signal, sandbox);
-    const expected = found.find(({ Labels }) => Labels[LABEL.instance] === run.instanceId) ?? null;
-    const wasStarted = handle !== null && expected === null;
-    const counts = expected ?? (wasStarted ? null : (found[0] ?? null));
-    return this.#look(sandbox.id, counts, wasStarted, run, signal);
+    const expected = run.instanceId ?? null;
+    const own = found.find(({ Labels }) => expected === null || Labels[LABEL.instance] === expected);
+    // Without one of its own a run that was started has lost it, and one that was not waits beside an older one.
+    const container = own ?? (handle === null ? (found[0] ?? null) : null);
+    return this.#look(sandbox.id, { container, wasStarted: handle !== null }, run, signal);
   }
 
   async list(cursor: string | null, { signal }: WorkContext): Promise<Page<ObservedSandbox>> {
@@ -135,12 +125,18 @@ export class DockerDriver implements DriverPort {
     }
     const ids = [...latest.keys()].sort().filter((id) => cursor === null || id > cursor);
     const page = ids.slice(0, PAGE_SIZE);
-    const items = await Promise.all(
-      page.map(async (id) => ({
+    const items: ObservedSandbox[] = [];
+    for (const id of page) {
+      items.push({
         id,
-        observation: await this.#look(id, latest.get(id) ?? null, false, {}, signal),
-      })),
-    );
+        observation: await this.#look(
+          id,
+          { container: latest.get(id) ?? null, wasStarted: false },
+          {},
+          signal,
+        ),
+      });
+    }
     return { items, cursor: ids.length > page.length ? (page.at(-1) ?? null) : null };
   }
 
@@ -168,6 +164,35 @@ export class DockerDriver implements DriverPort {
   async remove(sandbox: SandboxRef, { signal }: WorkContext): Promise<void> {
     await this.#objects.removeContainers(sandbox, signal);
     await this.#objects.removeWorkspace(sandbox, signal);
+  }
+
+  async #launch(request: LaunchRequest, context: LaunchContext): Promise<Json> {
+    const { image, instance, sandbox } = request;
+    const { signal } = context;
+    const options = parseDockerOptions(request.options);
+    await this.#objects.refuseOvertaken(sandbox, instance, signal);
+    const before = await this.#containerOf(sandbox, instance.id, signal);
+    // Started by a call whose answer was lost: the run has begun, and is observed from now on.
+    if (before !== null && before.State !== "created") return { container: before.Id };
+    if (before !== null) await this.#objects.removeContainer(before.Id, signal);
+    await this.#door?.leadTo(request.access.url);
+    await this.#objects.ensureWorkspace(sandbox);
+    const { id: imageId } = await this.#images.prepare(image, options.pull, context);
+    signal.throwIfAborted();
+    const spec = containerSpec(request, imageId, options, this.#surroundings);
+    // Not to be given up half-way: the engine would go on with it, and nobody would know what it made.
+    const container = await this.#docker.createContainer(spec).catch((error: unknown) => {
+      throw refusal("ContainerCreateFailed", `The engine refused the container of ${sandbox.name}`, error);
+    });
+    try {
+      await this.#begin(container, request, signal);
+    } catch (error) {
+      await this.#objects.removeContainer(container.id, new AbortController().signal).catch(() => undefined);
+      throw error;
+    }
+    const started = { step: "supervisor", label: "Supervisor started", subject: container.id.slice(0, 12) };
+    context.report({ ...started, unit: "none", done: true });
+    return { container: container.id };
   }
 
   /** From a container that was made to one that runs, once nothing older runs beside it. */
@@ -216,17 +241,19 @@ export class DockerDriver implements DriverPort {
   }
 
   async #look(
-    sandboxId: string,
-    container: Docker.ContainerInfo | null,
-    wasStarted: boolean,
+    id: string,
+    {
+      container,
+      wasStarted,
+    }: { readonly container: Docker.ContainerInfo | null; readonly wasStarted: boolean },
     run: ExpectedRun,
     signal: AbortSignal,
   ): Promise<Observation> {
     const observedAt = this.#clock.now();
     const inspect = container === null ? null : await this.#objects.inspect(container.Id, signal);
-    const sandbox = { id: sandboxId, name: "" };
-    const workspace = inspect !== null || (await this.#objects.hasWorkspace(sandbox, signal));
-    const seen = observeSandbox({ inspect, workspace, wasStarted, observedAt }, run);
+    const workspace = inspect !== null || (await this.#objects.hasWorkspace({ id, name: "" }, signal));
+    const launching = this.#launching.has(id);
+    const seen = observeSandbox({ inspect, workspace, wasStarted, launching, observedAt }, run);
     return seenInstance(seen, inspect?.Config.Labels[LABEL.instance] ?? null, run);
   }
 }

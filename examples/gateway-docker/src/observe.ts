@@ -8,6 +8,8 @@ export interface Found {
   readonly workspace: boolean;
   /** A container of the expected run was started, the gateway has it in writing. */
   readonly wasStarted: boolean;
+  /** This process is at work on a container right now. */
+  readonly launching: boolean;
   readonly observedAt: number;
 }
 
@@ -16,20 +18,20 @@ export interface Found {
  * without a container is one that nothing runs for, and one without a workspace is gone.
  */
 export function observeSandbox(found: Found, run: ExpectedRun): Observation {
-  const { inspect, observedAt, wasStarted, workspace } = found;
+  const { inspect, launching, observedAt, wasStarted, workspace } = found;
   if (inspect !== null) {
     return observeDockerInspect({ inspect }, { run, observedAt, instanceKey: LABEL.instance });
   }
   const absent = observeDockerInspect({ inspect: null, error: { statusCode: 404 } }, { run, observedAt });
   if (!workspace) return absent;
   const desired = run.desired ?? "running";
-  const lost = wasStarted && desired === "running";
+  const lost = wasStarted && !launching && desired === "running";
   return {
     ...absent,
     exists: true,
     deleting: desired === "deleted",
-    // Whether a driver somewhere is at work on a first container cannot be seen at the engine.
-    bootstrapping: desired === "running" && !wasStarted ? null : false,
+    // Whether another process is at work on a container cannot be seen at the engine.
+    bootstrapping: launching ? true : wasStarted || desired !== "running" ? false : null,
     failureReason: lost ? "ComputeResourceMissing" : null,
     failureClass: lost ? "terminal" : null,
     message: lost ? "The container of this run was removed by somebody else." : null,

@@ -22,7 +22,9 @@ describe.skipIf(whyNoEngine !== null)(
       engine = await TestEngine.start();
       await importStandIn(engine);
       await engine.importImage("bare:1", { supervisor: false });
-      await engine.importImage("broken:1", { files: { "/usr/local/bin/node": "not a program" } });
+      await engine.importImage("broken:1", {
+        files: { "/usr/local/bin/node/file": "a directory is no program" },
+      });
     });
     afterEach(async () => {
       for (const made of benches.splice(0)) await made.driver.remove(made.sandbox, made);
@@ -325,7 +327,7 @@ describe.skipIf(whyNoEngine !== null)(
       expect([...first.items, ...second.items].map(({ id }) => id)).toEqual(names);
       expect(first.items[0]?.observation).toMatchObject({ exists: true, workload: "absent", running: false });
       expect(second.cursor).toBeNull();
-      await Promise.all(names.map((id) => at.driver.remove({ id, name: id }, at)));
+      for (const id of names) await at.driver.remove({ id, name: id }, at);
     });
 
     it("rejects when there is no engine, instead of showing that nothing is there", async () => {

@@ -52,7 +52,7 @@ async function fill(tar: Pack, parts: SandboxImageParts): Promise<void> {
     tar.entry({ name: `${path.slice(1)}/`, type: "directory", mode });
   };
   const addFile = async (path: string, content: Buffer | string, mode = 0o644): Promise<void> => {
-    if (written.has(path)) return;
+    if (written.has(path) || directories.has(path)) return;
     written.add(path);
     addDirectory(dirname(path));
     const data = Buffer.from(content);

@@ -5,6 +5,7 @@ import { createReadStream } from "node:fs";
 import { archiveOf, pulledReference, type DockerOptions } from "../docker-options.js";
 import { engineMessage, jsonLines, statusOf } from "../engine.js";
 import { lookAtArchive, type Archive } from "./archive.js";
+import { Pace } from "./pace.js";
 import { PullProgress } from "./pull-progress.js";
 import { SharedWork, type Waiter } from "./shared-work.js";
 
@@ -90,27 +91,24 @@ export class EngineImages {
 
   async #pull(reference: string, signal: AbortSignal, tell: Tell): Promise<EngineImage> {
     const progress = new PullProgress();
-    const due = this.#throttle();
+    const pace = new Pace<ImageNews>(this.#clock, REPORT_EVERY_MS, tell);
     const labels = { download: "Image downloaded", image: "Image pulled" };
-    tell("image", { step: "download", label: labels.download, unit: "bytes" });
-    const stream = await this.#docker
-      .createImage({ fromImage: reference, abortSignal: signal })
-      .catch((error: unknown) => {
-        throw pullFailure(reference, error);
-      });
-    await follow(stream, `pull ${reference}`, (message) => {
-      const step = progress.take(message);
-      if (step === null || !(due(step.step) || step.done)) return;
-      const { position, total, done } = step;
-      tell(step.step, {
-        step: step.step,
-        label: labels[step.step],
-        unit: "bytes",
-        position,
-        ...(total !== null && { total }),
-        ...(done && { done }),
-      });
+    pace.push("download", { step: "download", label: labels.download, unit: "bytes" });
+    const options = { fromImage: reference, abortSignal: signal };
+    const stream = await this.#docker.createImage(options).catch((error: unknown) => {
+      throw pullFailure(reference, error);
     });
+    try {
+      await follow(stream, `pull ${reference}`, (message) => {
+        const moved = progress.take(message);
+        if (moved === null) return;
+        const { step, position, total, done } = moved;
+        const known = { ...(total !== null && { total }), ...(done && { done }) };
+        pace.push(step, { step, label: labels[step], unit: "bytes", position, ...known }, done);
+      });
+    } finally {
+      pace.close();
+    }
     const bytes = progress.fetched;
     tell("download", {
       step: "download",
@@ -126,14 +124,14 @@ export class EngineImages {
   async #import(archive: Archive, signal: AbortSignal, tell: Tell): Promise<EngineImage> {
     const label = "Image imported from archive";
     const [repo = "", tag = ""] = archive.reference.split(":");
-    const due = this.#throttle();
+    const pace = new Pace<ImageNews>(this.#clock, REPORT_EVERY_MS, tell);
     const file = createReadStream(archive.path, { highWaterMark: 1 << 20 });
     let position = 0;
     const step = { step: "image", label, unit: "bytes", total: archive.size } as const;
-    tell("image", { ...step, position: 0 });
+    pace.push("image", { ...step, position: 0 });
     file.on("data", (chunk) => {
       position += chunk.length;
-      if (due("image")) tell("image", { ...step, position });
+      pace.push("image", { ...step, position });
     });
     try {
       // An imported filesystem has no configuration: without a path nothing in it would be found.
@@ -141,6 +139,7 @@ export class EngineImages {
       const options = { repo, tag, changes, abortSignal: signal };
       await follow(await this.#docker.importImage(file, options), `import ${archive.path}`);
     } finally {
+      pace.close();
       file.destroy();
     }
     return this.#arrived(archive.reference, label, archive.size, signal, tell);
@@ -159,16 +158,6 @@ export class EngineImages {
       throw new Error(`The engine ended its work on ${reference} and does not have the image`);
     tell("image", { step: "image", label, unit: "bytes", position: bytes, total: bytes, done: true });
     return image;
-  }
-
-  #throttle(): (step: string) => boolean {
-    const last = new Map<string, number>();
-    return (step) => {
-      const now = this.#clock.now();
-      if (now - (last.get(step) ?? -REPORT_EVERY_MS) < REPORT_EVERY_MS) return false;
-      last.set(step, now);
-      return true;
-    };
   }
 }
 

@@ -43,6 +43,10 @@ export class SharedWork<Result, News> {
     });
     try {
       return await Promise.race([running.done, left]);
+    } catch (error) {
+      // Work that was given up fails in its own words; whoever left has a better reason.
+      waiter.signal.throwIfAborted();
+      throw error;
     } finally {
       waiter.signal.removeEventListener("abort", leave);
       running.waiters.delete(waiter);
