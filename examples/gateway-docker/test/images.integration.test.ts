@@ -106,16 +106,17 @@ describe.skipIf(whyNoEngine !== null)(`images in a real engine (${whyNoEngine ??
     const [first, second] = await Promise.all(asked);
     expect(first).toEqual(second);
     const manifests = (): string[] =>
-      registry.requests.filter((line) => line.startsWith("GET /v2/wanted-twice/manifests/"));
-    expect(manifests().length).toBe(1);
+      registry.requests.filter((line) => line.includes(" /v2/wanted-twice/manifests/"));
+    expect(manifests().filter((line) => line.startsWith("GET")).length).toBe(1);
     expect(two.reports.at(-1)).toMatchObject({ step: "image", subject: reference, done: true });
 
     const third = asker();
     await third.ask({ name: reference });
     expect(third.reports).toMatchObject([{ step: "image", label: "Image found in the engine", done: true }]);
-    expect(manifests().length).toBe(1);
+    expect(manifests().filter((line) => line.startsWith("GET")).length).toBe(1);
+    const before = manifests().length;
     await asker().ask({ name: reference }, "always");
-    expect(manifests().length).toBeGreaterThan(1);
+    expect(manifests().length).toBeGreaterThan(before);
   });
 
   it("goes on for one when the other leaves, and gives up when both have, leaving nothing", async () => {
