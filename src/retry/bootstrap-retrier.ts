@@ -45,6 +45,8 @@ export class BootstrapRetrier {
   #record: RunRecord;
   #run: Run<unknown> | undefined;
   #events: RunEvents | undefined;
+  /** Work beside the run that is under way, or that failed: what `status` tells of meanwhile. */
+  #beside: RunRecord | undefined;
 
   /**
    * @throws {@link SlipwayError} `INVALID_OPTION` naming the field; `INVALID_STATE` for a snapshot that contradicts
@@ -64,6 +66,7 @@ export class BootstrapRetrier {
    */
   run<T>(operation: BootstrapOperation<T>): Promise<T> {
     const { state } = this.#record;
+    this.#beside = undefined;
     if (this.#run !== undefined) {
       if (state === "attempting" || state === "waiting" || state === "refreshing")
         return rejectedWith(
@@ -89,7 +92,7 @@ export class BootstrapRetrier {
 
   /** Where the run stands. Cheap, without side effects, at any time. */
   status(): RetryStatus {
-    return statusOf(this.#record);
+    return statusOf(this.#beside ?? this.#record);
   }
 
   /**
@@ -98,7 +101,7 @@ export class BootstrapRetrier {
    * @param type - Default `Bootstrapped`.
    */
   toCondition(type = "Bootstrapped"): Condition {
-    return conditionOf(this.#record, type);
+    return conditionOf(this.#beside ?? this.#record, type);
   }
 
   /** The run as plain JSON: given as `restore`, another process goes on where this one stopped. */
@@ -150,19 +153,24 @@ export class BootstrapRetrier {
   }
 
   /**
-   * Another retrier with the same options, for work beside the run: starts anew and restores nothing.
+   * Work beside the run, within the same limits: starts anew and restores nothing. Until it succeeds `status` and the
+   * events tell of it, so that a sequence that waits for its ledger does not look idle.
    *
    * @internal
    */
-  fork(changes: Partial<ResolvedOptions> = {}): BootstrapRetrier {
-    const retrier = new BootstrapRetrier();
-    retrier.#record = new RunRecord(withOptions(this.options, { restore: undefined, ...changes }));
-    return retrier;
+  async runBeside<T>(operation: BootstrapOperation<T>, changes: Partial<ResolvedOptions> = {}): Promise<T> {
+    const record = new RunRecord(withOptions(this.options, { restore: undefined, ...changes }));
+    record.events = this.#events;
+    this.#beside = record;
+    const value = await new Run<T>(record, operation).start();
+    if (this.#beside === record) this.#beside = undefined;
+    return value;
   }
 
   #listeners(): RunEvents {
     this.#events ??= new RunEvents(this.options.onHookError);
     this.#record.events = this.#events;
+    if (this.#beside !== undefined) this.#beside.events = this.#events;
     return this.#events;
   }
 }

@@ -14,6 +14,7 @@ import { Gateway } from "./gateway/gateway.js";
 import type { Log } from "./gateway/log.js";
 import { buildApp } from "./http/app.js";
 import { InvalidInputError } from "./input-error.js";
+import { SqliteActivationLedger } from "./store/sqlite-activation-ledger.js";
 import { SqliteStore } from "./store/sqlite-store.js";
 
 /** What a driver may need of the gateway that it is for. */
@@ -72,6 +73,7 @@ export async function serveGateway(options: ServeOptions): Promise<RunningGatewa
   const clock = options.clock ?? systemClock;
   const drivers = await driversOf(options.drivers, { clock, dataDir, log, supervisorProgram });
   const store = new SqliteStore(join(dataDir, "gateway.db"));
+  const ledger = new SqliteActivationLedger(join(dataDir, "gateway.db"));
   // Supervisors are told an address before there is a gateway behind it: their requests wait until there is.
   const { promise: ready, resolve: open } = withResolvers<ReturnType<typeof buildApp>>();
   const fetch: Fetch = async (request, env) => (await ready).fetch(request, env);
@@ -80,6 +82,7 @@ export async function serveGateway(options: ServeOptions): Promise<RunningGatewa
   const supervisorUrl = options.supervisorUrl?.replaceAll("{port}", String(port)).replace(/\/+$/, "") ?? url;
   const gateway = new Gateway({
     store,
+    ledger,
     clock,
     drivers,
     budgets: options.budgets,
@@ -99,6 +102,7 @@ export async function serveGateway(options: ServeOptions): Promise<RunningGatewa
       await gateway.close();
       server.close();
       server.closeAllConnections();
+      await ledger.close();
       await store.close();
     },
   };

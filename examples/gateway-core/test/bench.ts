@@ -4,6 +4,7 @@ import type { CreateRequest } from "../src/gateway/gateway.js";
 import { Gateway } from "../src/gateway/gateway.js";
 import type { Budgets } from "../src/gateway/budgets.js";
 import type { SandboxRecord } from "../src/record/record.js";
+import { SqliteActivationLedger } from "../src/store/sqlite-activation-ledger.js";
 import { SqliteStore } from "../src/store/sqlite-store.js";
 import { FakeDriver } from "./fake-driver.js";
 import { tempDir } from "./temp-dir.js";
@@ -35,7 +36,7 @@ export class Bench {
   readonly driver = new FakeDriver();
   readonly logged: string[] = [];
   readonly #path: string;
-  readonly #open: { gateway: Gateway; store: SqliteStore }[] = [];
+  readonly #open: { gateway: Gateway; store: SqliteStore; ledger: SqliteActivationLedger }[] = [];
   #ids = 0;
 
   private constructor(path: string) {
@@ -49,8 +50,10 @@ export class Bench {
   /** A gateway that has read what is there. */
   async gateway(owner = "one"): Promise<Gateway> {
     const store = new SqliteStore(this.#path);
+    const ledger = new SqliteActivationLedger(this.#path);
     const gateway = new Gateway({
       store,
+      ledger,
       clock: this.clock,
       drivers: [this.driver],
       budgets: BUDGETS,
@@ -60,7 +63,7 @@ export class Bench {
       newId: () => `id-${(this.#ids += 1)}-${"0".repeat(8)}`,
       leaseMs: 3000,
     });
-    this.#open.push({ gateway, store });
+    this.#open.push({ gateway, store, ledger });
     await gateway.start();
     await this.settle();
     return gateway;
@@ -72,6 +75,7 @@ export class Bench {
     const [open] = this.#open.splice(index, 1);
     // Closing the store first makes every further step of this gateway fail.
     await open?.store.close();
+    await open?.ledger.close();
     await gateway.close().catch(() => undefined);
   }
 
@@ -82,9 +86,10 @@ export class Bench {
   }
 
   async close(): Promise<void> {
-    for (const { gateway, store } of this.#open.splice(0)) {
+    for (const { gateway, store, ledger } of this.#open.splice(0)) {
       await gateway.close();
       await store.close();
+      await ledger.close();
     }
   }
 

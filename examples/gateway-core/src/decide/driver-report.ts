@@ -116,8 +116,17 @@ export function recordLaunchFailure(
   return { record: tryAgain(record, failure.message, now), result: true };
 }
 
-/** The supervisor of a run is gone without having been told to go. */
-export function recordSupervisorGone(found: SandboxRecord, run: number, now: number): Decision<boolean> {
+/**
+ * The supervisor of a run is gone without having been told to go.
+ *
+ * @param uncertain - It had claimed the start of the main process, and never said that it took place.
+ */
+export function recordSupervisorGone(
+  found: SandboxRecord,
+  run: number,
+  now: number,
+  uncertain = false,
+): Decision<boolean> {
   const record = observeTime(found, now);
   const running = isComingUp(record.phase) || record.phase === "Ready";
   if (record.instance?.run !== run || !running) return { record, result: false };
@@ -125,7 +134,12 @@ export function recordSupervisorGone(found: SandboxRecord, run: number, now: num
     return { record: tryAgain(record, "the supervisor ended before admission", now), result: true };
   }
   // The main process may have done work by now: it is not started a second time behind the user's back.
-  const lost = { reason: "LocalSupervisorLost", message: "the supervisor ended without reporting an exit" };
+  const lost = uncertain
+    ? {
+        reason: "LocalActivationUncertain",
+        message: "the supervisor ended while it started the main process",
+      }
+    : { reason: "LocalSupervisorLost", message: "the supervisor ended without reporting an exit" };
   return { record: fail(record, lost, now), result: true };
 }
 

@@ -19,7 +19,8 @@ import type { SandboxSpec } from "../record/record.js";
 import type { RecordStore } from "../store/record-store.js";
 import { checkOverrides, planFor, type Budgets } from "./budgets.js";
 import { EventHub } from "./event-hub.js";
-import type { Log } from "./log.js";
+import { Activations, type GatewayLedger } from "./activations.js";
+import { messageOf, type Log } from "./log.js";
 import { recover } from "./recovery.js";
 import { Refusals } from "./refusals.js";
 import { NoSuchSandboxError, SandboxRecords, type VersionedRecord } from "./sandbox-records.js";
@@ -29,6 +30,7 @@ import { Sweeper } from "./sweeper.js";
 
 export interface GatewayOptions {
   readonly store: RecordStore;
+  readonly ledger: GatewayLedger;
   readonly clock: Clock;
   readonly drivers: readonly Driver[];
   readonly budgets: Budgets;
@@ -54,6 +56,7 @@ type Changed<Result> = VersionedRecord & { readonly result: Result };
 /** The gateway: takes requests and reports, decides them on the stored record, and wakes whoever does the work. */
 export class Gateway {
   readonly records: SandboxRecords;
+  readonly activations: Activations;
   readonly hub: EventHub;
   readonly refusals = new Refusals();
   readonly clock: Clock;
@@ -68,6 +71,7 @@ export class Gateway {
     this.#options = options;
     this.clock = clock;
     this.hub = new EventHub(newId().slice(0, 8));
+    this.activations = new Activations(options.ledger, clock);
     this.records = new SandboxRecords(store, clock, this.hub);
     this.#drivers = new Map(options.drivers.map((driver) => [driver.name, driver]));
     const wake = (id: string): void => this.#worker(id).wake();
@@ -78,6 +82,7 @@ export class Gateway {
     this.hub.subscribe(({ id, record }) => {
       if (this.#closed) return;
       if (record !== null) this.#sweeper.expect(dueAt(record));
+      else this.#forget(id);
       this.#worker(id).notice(record);
     });
   }
@@ -131,11 +136,23 @@ export class Gateway {
   }
 
   async stopSandbox(id: string): Promise<Changed<OperationResult>> {
-    return this.records.change(id, requestStop);
+    return this.#ended(await this.records.change(id, requestStop));
   }
 
   async deleteSandbox(id: string): Promise<Changed<OperationResult>> {
-    return this.records.change(id, requestDelete);
+    return this.#ended(await this.records.change(id, requestDelete));
+  }
+
+  /** The record refuses a start from here on; the ledger tells one that is under way. */
+  async #ended(changed: Changed<OperationResult>): Promise<Changed<OperationResult>> {
+    if (changed.result.ok && changed.result.changed) await this.activations.stop(changed.record);
+    return changed;
+  }
+
+  #forget(id: string): void {
+    this.activations.forget(id).catch((error: unknown) => {
+      this.#options.log("ledger-not-cleared", { sandbox: id, error: messageOf(error) });
+    });
   }
 
   async update(id: string, write: ConfigurationWrite): Promise<Changed<UpdateResult>> {
@@ -163,11 +180,12 @@ export class Gateway {
       message: `the report was refused: ${code}`,
     });
     try {
-      const { result } = await this.records.change(id, (record, now) => {
+      const { record, result } = await this.records.change(id, (record, now) => {
         // Looked at inside the loop: another attempt may have begun since the last read.
         const auth = authenticateSupervisor(record, token, run);
         return auth.ok ? applyReport(record, run, report, now) : { record, result: refuse(auth.code) };
       });
+      if (result.ok && report.kind === "exited") await this.activations.complete(record);
       if (!result.ok) this.refusals.note(id, `report ${report.kind}`, result.code, this.clock.now());
       return result;
     } catch (error) {
@@ -186,6 +204,7 @@ export class Gateway {
     const worker = new SandboxWorker({
       id,
       records: this.records,
+      activations: this.activations,
       clock: this.clock,
       log: this.#options.log,
       refusals: this.refusals,

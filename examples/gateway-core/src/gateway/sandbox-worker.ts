@@ -6,6 +6,7 @@ import { beginPending, markStopped } from "../decide/operations.js";
 import type { Driver } from "../driver/driver.js";
 import type { Instance, SandboxRecord } from "../record/record.js";
 import { sleep } from "../sleep.js";
+import type { Activations } from "./activations.js";
 import { planFor, type Budgets } from "./budgets.js";
 import { launch, stillWanted, type LaunchDeps, type RunningLaunch } from "./launch.js";
 import { limitedCall } from "./limited-call.js";
@@ -21,6 +22,7 @@ export interface SandboxWorkerOptions extends LaunchDeps {
   readonly id: string;
   readonly drivers: ReadonlyMap<string, Driver>;
   readonly budgets: Budgets;
+  readonly activations: Activations;
   /** Called when there is nothing to do and nothing is watched, so that the worker can be let go. */
   readonly onIdle: () => void;
 }
@@ -202,11 +204,14 @@ export class SandboxWorker {
 
   /** What it may have left running is ended before anybody is told that it is gone. */
   async #supervisorGone(driver: Driver, name: string, run: number): Promise<boolean> {
-    const { id, records } = this.#options;
+    const { id, records, activations } = this.#options;
     const limit = this.#clock.now() + STOP_LIMIT_MS;
     const failure = await this.#limited(limit, (signal) => driver.stop({ id, name }, { signal }));
     if (failure !== null) throw failure;
-    return (await records.change(id, (found, now) => recordSupervisorGone(found, run, now))).result;
+    const ended = await records.read(id);
+    const uncertain = ended !== null && (await activations.isUncertain(ended.record));
+    const rule = (found: SandboxRecord, now: number) => recordSupervisorGone(found, run, now, uncertain);
+    return (await records.change(id, rule)).result;
   }
 
   async #begin(): Promise<boolean> {
