@@ -13,4 +13,5 @@ export {
 export * from "./conditions/index.js";
 export * from "./deadline/index.js";
 export * from "./phase/index.js";
+export * from "./progress/index.js";
 export * from "./retry/index.js";

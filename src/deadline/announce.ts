@@ -1,6 +1,6 @@
 import type { DeadlineEvent } from "./event.js";
 import type { DeadlineEvents } from "./live-events.js";
-import type { Notifier } from "./notifier.js";
+import type { Notifier } from "../events/index.js";
 import type { DeadlineState, ProgressMark } from "./state.js";
 
 /**

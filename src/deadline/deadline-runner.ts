@@ -7,7 +7,7 @@ import { DeadlineExpiredError } from "./deadline-errors.js";
 import type { DeadlineEvent } from "./event.js";
 import type { DeadlineEvents } from "./live-events.js";
 import type { PhasedDeadlineOptions } from "./live-options.js";
-import { Notifier } from "./notifier.js";
+import { Notifier } from "../events/index.js";
 import type { DeadlineOutcome } from "./outcome.js";
 import { readDeadline } from "./read.js";
 import type { DeadlineState } from "./state.js";

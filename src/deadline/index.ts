@@ -31,7 +31,7 @@ export type {
   PhasedDeadlineRestoreOptions,
   PhasedDeadlineStartOptions,
 } from "./live-options.js";
-export type { Listener } from "./notifier.js";
+export type { Listener } from "../events/index.js";
 export { PhasedDeadline, type CommittedDeadline } from "./phased-deadline.js";
 export type { Applied, DeadlineOutcome, DeadlineStep, RefusalReason, Refused } from "./outcome.js";
 export {

@@ -11,7 +11,7 @@ import type {
   PhasedDeadlineRestoreOptions,
   PhasedDeadlineStartOptions,
 } from "./live-options.js";
-import type { Listener } from "./notifier.js";
+import type { Listener } from "../events/index.js";
 import type { DeadlineOutcome } from "./outcome.js";
 import type { DeadlinePlan, PlanDefinition } from "./plan.js";
 import { rebaseClock } from "./rebase.js";

@@ -1,5 +1,5 @@
+import { Notifier, type Listener } from "../events/index.js";
 import type { AttemptFailure } from "./attempt-failure.js";
-import { Notifier } from "./notifier.js";
 import type { RunListener, RunRecord } from "./run-record.js";
 import { statusOf, type RetryStatus } from "./status.js";
 
@@ -21,30 +21,45 @@ export interface RetrierEvents {
   readonly change: RetryStatus;
 }
 
-/** What happens in a run, as events. */
+/** What happens in a run, as events. A function listens to an event once, however often it is added. */
 export class RunEvents extends Notifier<RetrierEvents> implements RunListener {
+  override on<Name extends keyof RetrierEvents>(name: Name, listener: Listener<RetrierEvents[Name]>): void {
+    this.off(name, listener);
+    super.on(name, listener);
+  }
+
+  override once<Name extends keyof RetrierEvents>(name: Name, listener: Listener<RetrierEvents[Name]>): void {
+    this.off(name, listener);
+    super.once(name, listener);
+  }
+
   attemptStarted(record: RunRecord): void {
     const { attempts, attemptStartedAt } = record;
-    this.emit("attempt", () => ({ attempt: attempts, at: attemptStartedAt ?? 0 }));
+    this.#emit("attempt", () => ({ attempt: attempts, at: attemptStartedAt ?? 0 }));
     this.#changed(record);
   }
 
   attemptFailed({ last }: RunRecord): void {
-    if (last !== undefined) this.emit("failure", () => last);
+    if (last !== undefined) this.#emit("failure", () => last);
   }
 
   waiting(record: RunRecord): void {
     const { attempts, nextAttemptAt } = record;
-    this.emit("waiting", () => ({ attempt: attempts + 1, nextAttemptAt: nextAttemptAt ?? 0 }));
+    this.#emit("waiting", () => ({ attempt: attempts + 1, nextAttemptAt: nextAttemptAt ?? 0 }));
     this.#changed(record);
   }
 
   settled(record: RunRecord): void {
-    this.emit("settled", () => statusOf(record));
+    this.#emit("settled", () => statusOf(record));
     this.#changed(record);
   }
 
+  /** The value is made only when somebody listens. */
+  #emit<Name extends keyof RetrierEvents>(name: Name, value: () => RetrierEvents[Name]): void {
+    if (this.hears(name)) this.notify(name, value());
+  }
+
   #changed(record: RunRecord): void {
-    this.emit("change", () => statusOf(record));
+    this.#emit("change", () => statusOf(record));
   }
 }

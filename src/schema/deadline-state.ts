@@ -9,8 +9,9 @@ import {
   MAX_SPENT,
 } from "../deadline/limits.js";
 import { planFaults } from "../deadline/plan.js";
-import { invalid, show, SlipwayError } from "../errors.js";
+import { invalid } from "../errors.js";
 import { firstFault } from "./fault.js";
+import { migrate, type Migration } from "./migrate.js";
 
 const instant = z.int().min(-LAST_INSTANT).max(LAST_INSTANT);
 const count = z.int().min(0);
@@ -97,9 +98,6 @@ export const deadlineStateSchema: z.ZodType<DeadlineState> = z.strictObject({
   cleanup,
 });
 
-/** Makes the next version's shape out of one version's. Versions that were ever written are read for ever. */
-type Migration = (state: Record<string, unknown>) => Record<string, unknown>;
-
 const CURRENT_VERSION = 1;
 
 /** By the version that a migration reads. Version 1 is the first, so there is nothing older to read yet. */
@@ -127,7 +125,7 @@ const migrations: ReadonlyMap<number, Migration> = new Map();
  * @public
  */
 export function decodeDeadlineState(value: unknown): DeadlineState {
-  const migrated = migrate(value);
+  const migrated = migrate(value, "deadline state", CURRENT_VERSION, migrations);
   const parsed = deadlineStateSchema.safeParse(migrated);
   if (!parsed.success) {
     const fault = firstFault(parsed.error, migrated);
@@ -142,27 +140,4 @@ export function decodeDeadlineState(value: unknown): DeadlineState {
     throw invalid("INVALID_STATE", "deadline state", fault.field, fault.expected, fault.value);
   }
   return state;
-}
-
-function migrate(value: unknown): unknown {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw invalid("INVALID_STATE", "deadline state", "", "an object", value);
-  }
-  let state = value as Record<string, unknown>;
-  for (;;) {
-    const version = state["schemaVersion"];
-    if (version === CURRENT_VERSION) return state;
-    if (!Number.isSafeInteger(version)) {
-      throw invalid("INVALID_STATE", "deadline state", "schemaVersion", "an integer", version);
-    }
-    const migration = migrations.get(version as number);
-    if (migration === undefined) {
-      throw new SlipwayError(
-        "UNSUPPORTED_SCHEMA_VERSION",
-        `Unsupported deadline state: schemaVersion must be from 1 to ${CURRENT_VERSION}, got ${show(version)}`,
-        { field: "schemaVersion", value: version },
-      );
-    }
-    state = migration(state);
-  }
 }

@@ -3,3 +3,4 @@ export { conditionListSchema, conditionSchema } from "./condition.js";
 export { conditionsCrdSchema, deadlineCrdSchema, jsonSchemas } from "./json-schema.js";
 export { decodeReasonCatalog, reasonCatalogSchema } from "./reason-catalog.js";
 export type { JsonSchema } from "./structural-schema.js";
+export { decodeTrackerState, trackerStateSchema } from "./tracker-state.js";

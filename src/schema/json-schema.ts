@@ -3,10 +3,12 @@ import { conditionListSchema, conditionSchema } from "./condition.js";
 import { deadlineStateSchema } from "./deadline-state.js";
 import { reasonCatalogSchema } from "./reason-catalog.js";
 import { type JsonSchema, structuralSchema } from "./structural-schema.js";
+import { trackerStateSchema } from "./tracker-state.js";
 
 /**
- * The JSON Schemas (2020-12) of a condition, of a list of them, of a reason catalog, and of a persisted deadline. The
- * last says the shape; that its instants do not contradict one another is for `decodeDeadlineState` to check.
+ * The JSON Schemas (2020-12) of a condition, of a list of them, of a reason catalog, and of a persisted deadline and
+ * persisted steps. The last two say the shape; that a record does not contradict itself is for `decodeDeadlineState`
+ * and `decodeTrackerState` to check.
  *
  * @example
  * ```ts
@@ -18,13 +20,14 @@ import { type JsonSchema, structuralSchema } from "./structural-schema.js";
  * @public
  */
 export function jsonSchemas(): Readonly<
-  Record<"condition" | "conditionList" | "reasonCatalog" | "deadlineState", JsonSchema>
+  Record<"condition" | "conditionList" | "reasonCatalog" | "deadlineState" | "trackerState", JsonSchema>
 > {
   return {
     condition: generate(conditionSchema),
     conditionList: generate(conditionListSchema),
     reasonCatalog: generate(reasonCatalogSchema),
     deadlineState: generate(deadlineStateSchema),
+    trackerState: generate(trackerStateSchema),
   };
 }
 

@@ -1,0 +1,1 @@
+export { Notifier, type Listener } from "./notifier.js";

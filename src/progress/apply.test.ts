@@ -1,0 +1,431 @@
+import { describe, expect, it } from "vitest";
+import { applyStepEvent } from "./apply.js";
+import { rebaseTracker } from "./rebase.js";
+import { startTracking } from "./start-tracking.js";
+import type { TrackerState } from "./state.js";
+import type { StepDefinition } from "./step-definition.js";
+import type { StepEvent } from "./step-event.js";
+import type { StepOutcome } from "./step-outcome.js";
+import { readSteps, type StepReading } from "./step-reading.js";
+
+const IMAGE = "local-big:1";
+const export_: StepDefinition = { step: "export", label: "Image exported", subject: IMAGE };
+const disk: StepDefinition = { step: "disk", label: "Root disk prepared", subject: IMAGE };
+const overlay: StepDefinition = { step: "overlay", label: "Overlay prepared", subject: IMAGE };
+
+/** Steps driven event by event, with the subject and the run filled in. */
+class Driven {
+  state: TrackerState;
+  now = 1000;
+
+  constructor(steps: readonly StepDefinition[] = [export_, disk, overlay]) {
+    this.state = startTracking(steps, this.now);
+  }
+
+  apply(event: StepEvent): StepOutcome {
+    const { state, outcome } = applyStepEvent(this.state, event, this.now);
+    if (outcome.changed) expect(state.version).toBe(this.state.version + 1);
+    else expect(state).toBe(this.state);
+    this.state = state;
+    return outcome;
+  }
+
+  report(step: string, position: number, more: Partial<StepEvent & { type: "report" }> = {}): StepOutcome {
+    return this.apply({ type: "report", step, subject: IMAGE, position, ...more });
+  }
+
+  start(step: string, run?: number): StepOutcome {
+    return this.apply({ type: "start", step, subject: IMAGE, run });
+  }
+
+  finish(step: string, run?: number): StepOutcome {
+    return this.apply({ type: "finish", step, subject: IMAGE, run });
+  }
+
+  read(step: string): StepReading {
+    return readSteps(this.state, this.now).find((reading) => reading.step === step)!;
+  }
+}
+
+const why = (outcome: StepOutcome): string => (outcome.applied ? "applied" : outcome.why);
+
+describe("a report", () => {
+  it("is refused for a step that nobody defined, and for another subject", () => {
+    const driven = new Driven();
+    expect(why(driven.report("reticulate", 1))).toBe("unknown-step");
+    expect(why(driven.report("export", 1, { subject: "bootstrap:1" }))).toBe("other-subject");
+    expect(why(driven.apply({ type: "finish", step: "export", subject: "bootstrap:1" }))).toBe(
+      "other-subject",
+    );
+    expect(driven.read("export")).toMatchObject({ status: "waiting", position: null, elapsedMs: 0 });
+  });
+
+  it.each([Number.NaN, Number.POSITIVE_INFINITY, -1, "5", null, undefined, 5n])(
+    "of position %s is refused and changes nothing",
+    (position) => {
+      expect(why(new Driven().report("export", position as number))).toBe("invalid-position");
+    },
+  );
+
+  it.each([Number.NaN, Number.POSITIVE_INFINITY, -1, "5"])("of total %s is refused whole", (total) => {
+    const driven = new Driven();
+    expect(why(driven.report("export", 5, { total: total as number }))).toBe("invalid-total");
+    expect(driven.read("export").position).toBe(null);
+  });
+
+  it("takes null for an absent total, part, unit and run, as JSON of other languages has it", () => {
+    const absent = null as unknown as undefined;
+    const driven = new Driven();
+    expect(why(driven.report("export", 5, { total: absent, part: absent, unit: absent, run: absent }))).toBe(
+      "applied",
+    );
+    expect(driven.read("export")).toMatchObject({ position: 5, total: null });
+  });
+
+  it("counts a position above the mark only, for each part", () => {
+    const driven = new Driven();
+    driven.report("export", 91);
+    expect([92, 91, 92, 91].map((position) => why(driven.report("export", position)))).toEqual([
+      "applied",
+      "duplicate",
+      "duplicate",
+      "duplicate",
+    ]);
+    expect(why(driven.report("export", 3, { part: "a" }))).toBe("applied");
+    expect(driven.read("export").position).toBe(95);
+  });
+
+  it("keeps zero, negative zero and fractions as they are", () => {
+    const driven = new Driven();
+    driven.report("export", -0);
+    expect(Object.is(driven.state.steps[0]?.marks[0]?.position, 0)).toBe(true);
+    driven.report("export", 0.5);
+    expect(driven.read("export").position).toBe(0.5);
+  });
+
+  it("in a foreign unit is a sign of life: it begins the step and counts nothing", () => {
+    const driven = new Driven();
+    driven.report("export", 400, { total: 1000 });
+    driven.now += 5000;
+    const life = driven.report("export", 3, { unit: "s", part: "layer" });
+    expect(life).toMatchObject({ applied: true, sign: { step: "export", part: "s", position: 3 } });
+    expect(driven.read("export")).toMatchObject({ position: 400, percent: 40, quietMs: 0 });
+    expect(why(driven.report("export", 3, { unit: "s", part: "layer" }))).toBe("duplicate");
+    driven.finish("export");
+    driven.report("export", 4, { unit: "s", part: "layer" });
+    expect(driven.read("export").finished).toBe(true);
+    expect(driven.report("disk", 1, { unit: "s" })).toMatchObject({ started: true });
+    expect(driven.read("disk")).toMatchObject({ status: "running", position: null, percent: null });
+  });
+
+  it("that names the step's own unit is an ordinary one", () => {
+    const driven = new Driven();
+    driven.report("export", 5, { unit: "bytes" });
+    expect(why(driven.report("export", 5))).toBe("duplicate");
+  });
+
+  it("of too many parts or foreign units is refused, and the known ones go on", () => {
+    const driven = new Driven();
+    for (let part = 0; part < 1024; part += 1) driven.report("export", 1, { part: `${part}` });
+    expect(why(driven.report("export", 1, { part: "one more" }))).toBe("too-many-parts");
+    expect(why(driven.report("export", 2, { part: "7" }))).toBe("applied");
+    for (let unit = 0; unit < 8; unit += 1) driven.report("disk", 1, { unit: `unit ${unit}` });
+    expect(why(driven.report("disk", 1, { unit: "one more" }))).toBe("too-many-parts");
+    expect(why(driven.report("disk", 1, { unit: "unit 3", part: "b" }))).toBe("applied");
+    expect(why(driven.report("disk", 1))).toBe("applied");
+  });
+
+  it("that is a mistake throws, naming field and value", () => {
+    const driven = new Driven();
+    const wrong = (event: unknown): void => void driven.apply(event as StepEvent);
+    expect(() => wrong(null)).toThrow("Invalid step event must be an object, got null");
+    expect(() => wrong({ type: "pause", step: "export", subject: IMAGE })).toThrow("type must be");
+    expect(() => wrong({ type: "start", step: "", subject: IMAGE })).toThrow(
+      "step must be a string of 1 to 256",
+    );
+    expect(() => wrong({ type: "start", step: "export" })).toThrow("subject must be");
+    expect(() => driven.report("export", 1, { run: 1.5 })).toThrow("run must be");
+    expect(() => driven.report("export", 1, { part: "" })).toThrow("part must be");
+    expect(() => driven.report("export", 1, { unit: 7 as unknown as string })).toThrow("unit must be");
+    expect(() =>
+      applyStepEvent(driven.state, { type: "start", step: "export", subject: IMAGE }, 1.5),
+    ).toThrow("now must be");
+  });
+});
+
+describe("a percentage", () => {
+  it("is there with a total only, below 100 until the step is finished", () => {
+    const driven = new Driven();
+    driven.report("export", 50);
+    expect(driven.read("export").percent).toBe(null);
+    driven.report("export", 50, { total: 100 });
+    expect(driven.read("export").percent).toBe(50);
+    driven.report("export", 100, { total: 100 });
+    expect(driven.read("export").percent).toBe(99);
+    driven.report("export", 130, { total: 100 });
+    expect(driven.read("export")).toMatchObject({ percent: 99, position: 130 });
+    driven.finish("export");
+    expect(driven.read("export")).toMatchObject({ percent: 100, position: 130, total: 100 });
+  });
+
+  it("of a finished step whose total is unknown stays unknown", () => {
+    const driven = new Driven();
+    driven.report("export", 50);
+    driven.finish("export");
+    expect(driven.read("export").percent).toBe(null);
+  });
+
+  it("waits until every part has a total, and a part that was only announced counts as one", () => {
+    const driven = new Driven();
+    driven.report("export", 0);
+    driven.report("export", 10, { part: "a", total: 100 });
+    expect(driven.read("export")).toMatchObject({ percent: 10, total: 100 });
+    driven.report("export", 0, { part: "b" });
+    expect(driven.read("export")).toMatchObject({ percent: null, total: null });
+    driven.report("export", 0, { part: "b", total: 900 });
+    driven.report("export", 140, { part: "b" });
+    expect(driven.read("export")).toMatchObject({ percent: 15, total: 1000, position: 150 });
+  });
+
+  it("follows a total that is corrected", () => {
+    const driven = new Driven();
+    driven.report("export", 50, { total: 100 });
+    driven.report("export", 60, { total: 600 });
+    expect(driven.read("export").percent).toBe(10);
+  });
+
+  it("is of the whole step's total where there is one, and of the parts' where they are more", () => {
+    const driven = new Driven([{ ...export_, total: 1000 }]);
+    driven.report("export", 100, { part: "a", total: 100 });
+    driven.report("export", 0, { part: "b" });
+    expect(driven.read("export")).toMatchObject({ percent: 10, total: 1000 });
+    driven.report("export", 100, { part: "b", total: 1900 });
+    expect(driven.read("export")).toMatchObject({ percent: 10, total: 2000 });
+  });
+
+  it("of nothing is none: a total of 0 says neither 0 nor 100", () => {
+    const driven = new Driven();
+    driven.report("export", 0, { total: 0 });
+    expect(driven.read("export")).toMatchObject({ percent: null, total: 0 });
+    driven.report("export", 5);
+    expect(driven.read("export").percent).toBe(null);
+    driven.finish("export");
+    expect(driven.read("export").percent).toBe(100);
+  });
+
+  it("keeps the newest total: a late report's counts only where none was known", () => {
+    const driven = new Driven();
+    driven.report("export", 50, { total: 200 });
+    expect(why(driven.report("export", 40, { total: 100 }))).toBe("duplicate");
+    expect(why(driven.report("export", 50, { total: 400 }))).toBe("applied");
+    expect(driven.read("export").total).toBe(400);
+    driven.report("disk", 50, { part: "a" });
+    expect(why(driven.report("disk", 0, { part: "a", total: 100 }))).toBe("applied");
+    expect(driven.read("disk")).toMatchObject({ position: 50, total: 100, percent: 50 });
+  });
+
+  it("survives numbers whose sum is beyond all numbers", () => {
+    const driven = new Driven();
+    for (const part of ["a", "b", "c"])
+      driven.report("export", Number.MAX_VALUE, { part, total: Number.MAX_VALUE });
+    const { position, percent, total } = driven.read("export");
+    expect([position, total, percent]).toEqual([Number.MAX_VALUE, Number.MAX_VALUE, 99]);
+    driven.now += 10_000;
+    expect(Number.isFinite(driven.read("export").perSecond ?? 0)).toBe(true);
+    expect(JSON.parse(JSON.stringify(driven.state))).toEqual(driven.state);
+  });
+});
+
+describe("the order of steps", () => {
+  it("implies that earlier steps that began are done when a later one begins, and leaves the others alone", () => {
+    const driven = new Driven();
+    driven.start("export");
+    driven.now += 1000;
+    expect(driven.start("overlay")).toMatchObject({ started: true, completed: ["export"] });
+    expect(driven.read("export")).toMatchObject({ finished: true, elapsedMs: 1000 });
+    expect(driven.read("disk").status).toBe("waiting");
+    expect(driven.start("disk")).toMatchObject({ started: true, completed: [] });
+    expect(driven.read("overlay").status).toBe("running");
+  });
+
+  it("is kept by a step that is finished without a start", () => {
+    const driven = new Driven();
+    driven.report("export", 5);
+    expect(driven.finish("disk")).toMatchObject({ started: true, completed: ["export", "disk"] });
+    expect(driven.read("disk")).toMatchObject({ finished: true, elapsedMs: 0, position: null });
+    expect(why(driven.report("disk", 0))).toBe("applied");
+    expect(driven.read("disk").finished).toBe(true);
+  });
+
+  it("is not disturbed by a late report of an earlier step, unless that has moved on", () => {
+    const driven = new Driven();
+    driven.report("export", 100);
+    driven.start("disk");
+    expect(why(driven.report("export", 99))).toBe("duplicate");
+    expect(driven.read("export").finished).toBe(true);
+    expect(driven.report("export", 101)).toMatchObject({ applied: true, completed: [] });
+    expect(driven.read("export").status).toBe("running");
+    expect(driven.read("disk").status).toBe("running");
+    expect(driven.finish("export")).toMatchObject({ applied: true, completed: [] });
+  });
+});
+
+describe("a finished step", () => {
+  it("is finished once", () => {
+    const driven = new Driven();
+    driven.start("export");
+    expect(driven.finish("export")).toMatchObject({ completed: ["export"] });
+    expect(why(driven.finish("export"))).toBe("duplicate");
+    expect(why(driven.start("disk"))).toBe("applied");
+    expect(why(driven.start("disk"))).toBe("duplicate");
+  });
+
+  it("begins again as the same entry, with its first start, and is announced once", () => {
+    const driven = new Driven();
+    driven.start("export");
+    driven.now += 1000;
+    driven.finish("export");
+    driven.now += 1000;
+    expect(driven.start("export")).toMatchObject({ started: false, completed: [], sign: null });
+    driven.now += 1000;
+    expect(driven.read("export")).toMatchObject({ status: "running", elapsedMs: 3000 });
+    expect(driven.finish("export")).toMatchObject({ completed: [] });
+    expect(driven.state.steps).toHaveLength(3);
+  });
+
+  it("ends what began earlier and is under way, when it begins again", () => {
+    const driven = new Driven();
+    driven.report("disk", 1);
+    driven.finish("disk");
+    driven.start("export");
+    driven.report("disk", 2);
+    expect(driven.read("export").finished).toBe(true);
+  });
+});
+
+describe("a new run of the driver's work", () => {
+  it("starts the marks of each step anew with its next report, and not its time", () => {
+    const driven = new Driven();
+    driven.report("export", 4_000_000_000, { run: 1, total: 8_000_000_000 });
+    driven.now += 60_000;
+    const again = driven.report("export", 1000, { run: 2 });
+    expect(again).toMatchObject({ applied: true, sign: { position: 1000, run: 2 } });
+    expect(driven.read("export")).toMatchObject({ position: 1000, percent: 0, elapsedMs: 60_000 });
+    expect(why(driven.report("export", 4_100_000_000, { run: 1 }))).toBe("stale-run");
+  });
+
+  it("reopens what it reports, keeps what it does not, and reports of it without a run are of it", () => {
+    const driven = new Driven();
+    driven.report("export", 100);
+    driven.report("disk", 50);
+    driven.report("disk", 0, { run: 1 });
+    expect(driven.read("export")).toMatchObject({ finished: true, position: 100 });
+    expect(driven.read("disk")).toMatchObject({ status: "running", position: 0 });
+    driven.report("export", 7);
+    expect(driven.read("export")).toMatchObject({ status: "running", position: 7 });
+    driven.start("disk", 2);
+    expect(driven.read("export").finished).toBe(true);
+    expect(why(driven.start("disk", 1))).toBe("stale-run");
+    expect(why(driven.finish("disk", 1))).toBe("stale-run");
+    driven.finish("disk", 3);
+    expect(driven.read("disk")).toMatchObject({ finished: true });
+    expect(driven.report("disk", 1, { run: 4, unit: "s" })).toMatchObject({ sign: { part: "s", run: 4 } });
+    expect(driven.read("disk").finished).toBe(false);
+  });
+});
+
+describe("time", () => {
+  it("never counts as less than what is known", () => {
+    const driven = new Driven();
+    driven.now = 5000;
+    driven.start("export");
+    driven.now = 4000;
+    driven.report("export", 1);
+    driven.finish("export");
+    expect(driven.state.steps[0]).toMatchObject({ startedAt: 5000, finishedAt: 5000 });
+    expect(driven.state.observedAt).toBe(5000);
+    expect(readSteps(driven.state, 0)[0]?.elapsedMs).toBe(0);
+  });
+
+  it("taken is kept when a state moves onto a clock that was set back", () => {
+    const driven = new Driven();
+    driven.start("export");
+    driven.now += 2000;
+    driven.report("export", 1);
+    const moved = rebaseTracker(driven.state, 500);
+    expect(readSteps(moved, 700)[0]?.elapsedMs).toBe(2200);
+    expect(rebaseTracker(moved, 900)).toBe(moved);
+  });
+
+  it("since the last word shows silence", () => {
+    const driven = new Driven();
+    driven.report("export", 1);
+    driven.now += 42_000;
+    expect(driven.read("export").quietMs).toBe(42_000);
+    driven.finish("export");
+    expect(driven.read("export").quietMs).toBe(0);
+  });
+});
+
+describe("the rate", () => {
+  it("is what was counted of late, and falls while nothing moves", () => {
+    const driven = new Driven();
+    driven.report("export", 0);
+    for (let second = 1; second <= 60; second += 1) {
+      driven.now += 1000;
+      driven.report("export", second * 50_000_000);
+    }
+    expect(driven.read("export").perSecond).toBeCloseTo(50_000_000, -2);
+    driven.now += 30_000;
+    expect(driven.read("export").perSecond).toBeLessThan(1_000_000);
+  });
+
+  it("leaves out what a resumed part had already, and counts a part that is reported once", () => {
+    const resumed = new Driven();
+    resumed.report("export", 0);
+    resumed.now += 2000;
+    resumed.report("export", 900, { part: "a", total: 1000 });
+    resumed.now += 2000;
+    resumed.report("export", 920, { part: "a" });
+    expect(resumed.read("export").perSecond).toBe(10);
+    const whole = new Driven();
+    whole.report("export", 0);
+    whole.now += 2000;
+    whole.report("export", 1000, { part: "a", total: 1000 });
+    expect(whole.read("export").perSecond).toBe(500);
+  });
+
+  it("is unknown before a second was measured, and of a finished step", () => {
+    const driven = new Driven();
+    driven.report("export", 5);
+    driven.now += 999;
+    expect(driven.read("export").perSecond).toBe(null);
+    driven.now += 5000;
+    driven.finish("export");
+    expect(driven.read("export").perSecond).toBe(null);
+  });
+});
+
+describe("startTracking", () => {
+  it.each([
+    [[], "a list of 1 to 64 steps"],
+    ["export", "a list of 1 to 64 steps"],
+    [[null], "steps[0] must be an object"],
+    [[{ ...export_, step: "" }], "steps[0].step must be"],
+    [[export_, export_], "steps[1].step must be a name that no other step has"],
+    [[{ ...export_, label: 5 }], "steps[0].label must be"],
+    [[{ ...export_, activeLabel: "" }], "steps[0].activeLabel must be"],
+    [[{ step: "a", label: "A" }], "steps[0].subject must be"],
+    [[{ ...export_, unit: "" }], "steps[0].unit must be"],
+    [[{ ...export_, total: -1 }], "steps[0].total must be a finite number, 0 or more, got -1"],
+    [[{ ...export_, total: Number.NaN }], "steps[0].total must be"],
+  ])("refuses %j", (steps, message) => {
+    expect(() => startTracking(steps as StepDefinition[], 0)).toThrow(message);
+  });
+
+  it("takes as many steps as a deadline takes", () => {
+    const steps = Array.from({ length: 65 }, (_, index) => ({ ...export_, step: `step ${index}` }));
+    expect(startTracking(steps.slice(1), 0).steps).toHaveLength(64);
+    expect(() => startTracking(steps, 0)).toThrow("1 to 64");
+  });
+});

@@ -1,0 +1,45 @@
+import type { DeadlineOutcome } from "../deadline/index.js";
+import { progressOf } from "./deadline-feed.js";
+import type { StepSign } from "./step-outcome.js";
+import type { FeedOptions, ProgressSink } from "./tracker-options.js";
+
+/** The deadlines that a tracker feeds. What one of them throws, or rejects with, stops neither the others nor the work. */
+export class DeadlineFeeds {
+  readonly #feeds = new Set<{ readonly sink: ProgressSink; readonly options: FeedOptions }>();
+  readonly #onError: ((error: unknown) => void) | undefined;
+
+  constructor(onError: ((error: unknown) => void) | undefined) {
+    this.#onError = onError;
+  }
+
+  add(sink: ProgressSink, options: FeedOptions): Disposable {
+    const feed = { sink, options };
+    this.#feeds.add(feed);
+    return { [Symbol.dispose]: () => void this.#feeds.delete(feed) };
+  }
+
+  tell(sign: StepSign): void {
+    for (const { sink, options } of this.#feeds) {
+      try {
+        const answer = sink.progress(progressOf(sign, options.phase));
+        const heard = (outcome: DeadlineOutcome): void => options.onOutcome?.(outcome);
+        if ("then" in answer) Promise.resolve(answer).then(heard).catch(this.#report);
+        else heard(answer);
+      } catch (error) {
+        this.#report(error);
+      }
+    }
+  }
+
+  clear(): void {
+    this.#feeds.clear();
+  }
+
+  readonly #report = (error: unknown): void => {
+    try {
+      this.#onError?.(error);
+    } catch {
+      // An error handler that throws has nobody left to tell.
+    }
+  };
+}

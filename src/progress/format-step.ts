@@ -1,0 +1,79 @@
+import { isCount } from "./count.js";
+import { formatDuration, formatQuantity, printable } from "./quantity.js";
+
+/**
+ * What a line about a step is made of. A {@link StepReading} has all of it.
+ *
+ * @public
+ */
+export interface StepLine {
+  readonly label: string;
+  /** Default: the label. */
+  readonly activeLabel?: string | undefined;
+  readonly subject: string;
+  /** `null` or absent: nothing was counted. */
+  readonly position?: number | null | undefined;
+  /** `null` or absent: unknown. */
+  readonly total?: number | null | undefined;
+  /** `bytes`, or any other word. */
+  readonly unit: string;
+  readonly elapsedMs: number;
+  readonly finished: boolean;
+  /** Default: the share of the total, below 100. `null`: none is shown. */
+  readonly percent?: number | null | undefined;
+  /** Units per second. */
+  readonly perSecond?: number | null | undefined;
+  /** Time since the step was heard of. Shown from ten seconds on. */
+  readonly quietMs?: number | undefined;
+}
+
+/** From here on silence is worth a word: no line that moves looks like this. */
+const QUIET_MS = 10_000;
+
+/**
+ * One step as a line. Finished: what it worked on, how large that was, and how long it took. Under way: how much of
+ * how much, the percentage only where the total is known, the rate, and the time so far.
+ *
+ * @example
+ * ```ts
+ * import { formatStep } from "slipway/progress";
+ *
+ * const step = { label: "Image exported from local Docker", subject: "local-big:1", unit: "bytes" };
+ * formatStep({ ...step, position: 4_900_000_000, elapsedMs: 182_000, finished: true }); // => "✓ Image exported from local Docker (local-big:1, 4.9 GB) (3m02s)"
+ * formatStep({ ...step, position: 1_225_000_000, total: 4_900_000_000, elapsedMs: 45_500, finished: false }); // => "… Image exported from local Docker (local-big:1, 1.2 GB of 4.9 GB, 25 %) (45.5s)"
+ * ```
+ *
+ * @public
+ */
+export function formatStep(step: StepLine): string {
+  const { label, activeLabel, subject, elapsedMs, finished } = step;
+  const facts = [printable(subject), ...(finished ? resultOf(step) : stateOf(step))].filter(
+    (text) => text !== "",
+  );
+  const about = facts.length === 0 ? "" : ` (${facts.join(", ")})`;
+  const name = printable(finished ? label : (activeLabel ?? label));
+  return `${finished ? "✓" : "…"} ${name}${about} (${formatDuration(elapsedMs)})`;
+}
+
+function resultOf({ position, unit }: StepLine): string[] {
+  return isCount(position) ? [formatQuantity(position, unit)] : [];
+}
+
+function stateOf(step: StepLine): string[] {
+  const { position, total, unit, perSecond, quietMs = 0 } = step;
+  const facts: string[] = [];
+  if (isCount(position)) {
+    // An estimate that was too low is no longer worth showing.
+    const of = isCount(total) && total > 0 && position <= total ? ` of ${formatQuantity(total, unit)}` : "";
+    facts.push(`${formatQuantity(position, unit)}${of}`);
+    const percent = step.percent === undefined ? shareOf(position, total) : step.percent;
+    if (percent !== null) facts.push(`${Math.min(percent, 99)} %`);
+    if (isCount(perSecond)) facts.push(`${formatQuantity(perSecond, unit)}/s`);
+  }
+  if (quietMs >= QUIET_MS) facts.push(`silent for ${formatDuration(quietMs)}`);
+  return facts;
+}
+
+function shareOf(position: number, total: number | null | undefined): number | null {
+  return isCount(total) && total > 0 ? Math.min(Math.floor((position / total) * 100), 99) : null;
+}

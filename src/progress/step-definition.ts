@@ -1,0 +1,85 @@
+import { invalid, type Fault } from "../errors.js";
+import { isCount } from "./count.js";
+import { MAX_LABEL_LENGTH, MAX_NAME_LENGTH, MAX_STEPS, MAX_SUBJECT_LENGTH } from "./limits.js";
+
+/**
+ * One step of a piece of work. The order of the steps is the order of the work.
+ *
+ * @public
+ */
+export interface StepDefinition {
+  /** Its name in reports and in a deadline, unique among the steps. At most 256 characters. */
+  readonly step: string;
+  /** What a person reads once it is finished: `Image exported from local Docker`. */
+  readonly label: string;
+  /** What a person reads while it is under way: `Exporting image from local Docker`. Default: the label. */
+  readonly activeLabel?: string | undefined;
+  /** What the step works on: `local-big:1`. A report about anything else is refused. May be empty. */
+  readonly subject: string;
+  /** What positions count: `bytes`, or any other word. Default `bytes`. */
+  readonly unit?: string | undefined;
+  /** The total of the whole step, where it is known, or estimated, beforehand. 0 or more. */
+  readonly total?: number | undefined;
+}
+
+/** What counts bytes. Any other unit is printed as it is called. */
+export const BYTES = "bytes";
+
+/**
+ * @throws {@link SlipwayError} `INVALID_PLAN` naming the field and the value.
+ *
+ * @internal
+ */
+export function checkDefinitions(steps: readonly StepDefinition[]): void {
+  if (!isList(steps) || steps.length === 0 || steps.length > MAX_STEPS) {
+    throw invalid("INVALID_PLAN", "progress steps", "", `a list of 1 to ${MAX_STEPS} steps`, steps);
+  }
+  const names = new Set<unknown>();
+  for (const [index, step] of steps.entries()) {
+    const fault = definitionFault(step, names);
+    if (fault !== undefined) {
+      const field = fault.field === "" ? `steps[${index}]` : `steps[${index}].${fault.field}`;
+      throw invalid("INVALID_PLAN", "progress steps", field, fault.expected, fault.value);
+    }
+    names.add(step.step);
+  }
+}
+
+/** Unlike the built-in check, it keeps the type of what is in the list. */
+function isList(value: unknown): boolean {
+  return Array.isArray(value);
+}
+
+/** The first thing that is wrong with the definition in a step, `names` being those taken already. */
+export function definitionFault(definition: unknown, names: ReadonlySet<unknown>): Fault | undefined {
+  if (typeof definition !== "object" || definition === null) {
+    return { field: "", expected: "an object", value: definition };
+  }
+  const { step, label, activeLabel, subject, unit, total } = definition as Record<string, unknown>;
+  if (!isText(step, 1, MAX_NAME_LENGTH)) return wrongText("step", 1, MAX_NAME_LENGTH, step);
+  if (names.has(step)) return { field: "step", expected: "a name that no other step has", value: step };
+  if (!isText(label, 1, MAX_LABEL_LENGTH)) return wrongText("label", 1, MAX_LABEL_LENGTH, label);
+  if (given(activeLabel) && !isText(activeLabel, 1, MAX_LABEL_LENGTH)) {
+    return wrongText("activeLabel", 1, MAX_LABEL_LENGTH, activeLabel);
+  }
+  if (!isText(subject, 0, MAX_SUBJECT_LENGTH)) return wrongText("subject", 0, MAX_SUBJECT_LENGTH, subject);
+  if (given(unit) && !isText(unit, 1, MAX_NAME_LENGTH)) return wrongText("unit", 1, MAX_NAME_LENGTH, unit);
+  if (given(total) && !isCount(total)) {
+    return { field: "total", expected: "a finite number, 0 or more", value: total };
+  }
+  return undefined;
+}
+
+function wrongText(field: string, least: number, most: number, value: unknown): Fault {
+  return { field, expected: `a string of ${least} to ${most} characters`, value };
+}
+
+/** Whether a value is a text of such a length. */
+export function isText(value: unknown, least: number, most: number): value is string {
+  return typeof value === "string" && value.length >= least && value.length <= most;
+}
+
+/** JSON of other languages writes `null` for what is absent. */
+export function given(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}

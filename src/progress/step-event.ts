@@ -1,0 +1,91 @@
+import { invalid } from "../errors.js";
+import { MAX_NAME_LENGTH, MAX_SUBJECT_LENGTH } from "./limits.js";
+import { given, isText } from "./step-definition.js";
+
+/** What a report may say besides its position. */
+export interface ReportOptions {
+  /** The layer, chunk or file that the position and the total are of. Parts add up. */
+  readonly part?: string | undefined;
+  /** The unit of the position. Another than the step's own is a sign of life only. Default: the step's own. */
+  readonly unit?: string | undefined;
+  /** See {@link RunOptions.run}. */
+  readonly run?: number | undefined;
+}
+
+/** Which start of the driver's work an event belongs to. */
+export interface RunOptions {
+  /**
+   * An integer that the gateway mints for each start of the driver's work. A higher one says that the work began
+   * again: each step's marks start anew with its next report, its times do not. Default: the current run.
+   */
+  readonly run?: number | undefined;
+}
+
+/** How far a step, or a part of it, has come. */
+export interface StepReport extends ReportOptions {
+  readonly type: "report";
+  readonly step: string;
+  readonly subject: string;
+  readonly position: number;
+  /** Of the part where one is named, else of the whole step. */
+  readonly total?: number | undefined;
+}
+
+/** A step begins, or begins again, and there is nothing to count yet. */
+export interface StepStart extends RunOptions {
+  readonly type: "start";
+  readonly step: string;
+  readonly subject: string;
+}
+
+/** A step is finished. */
+export interface StepFinish extends RunOptions {
+  readonly type: "finish";
+  readonly step: string;
+  readonly subject: string;
+}
+
+/**
+ * Everything that can happen to tracked steps.
+ *
+ * @public
+ */
+export type StepEvent = StepReport | StepStart | StepFinish;
+
+const TYPES: ReadonlySet<unknown> = new Set(["report", "start", "finish"]);
+
+/**
+ * Refuses an event that is a mistake rather than news. A refusal by the rules is an outcome instead, also for a
+ * position or a total that is no number: those come from a driver's own arithmetic.
+ *
+ * @throws {@link SlipwayError} `INVALID_EVENT` naming the field and the value.
+ *
+ * @internal
+ */
+export function checkStepEvent(event: StepEvent): void {
+  if (typeof event !== "object" || (event as unknown) === null) throw wrong("", "an object", event);
+  const { type, step, subject, run } = event;
+  if (!TYPES.has(type)) {
+    throw wrong("type", "report, start or finish", type);
+  }
+  name("step", step);
+  if (!isText(subject, 0, MAX_SUBJECT_LENGTH)) {
+    throw wrong("subject", `a string of at most ${MAX_SUBJECT_LENGTH} characters`, subject);
+  }
+  if (given(run) && !(Number.isSafeInteger(run) && (run as number) >= 0)) {
+    throw wrong("run", "a safe integer, 0 or more", run);
+  }
+  if (type !== "report") return;
+  if (given(event.part)) name("part", event.part);
+  if (given(event.unit)) name("unit", event.unit);
+}
+
+function name(field: string, value: unknown): void {
+  if (!isText(value, 1, MAX_NAME_LENGTH)) {
+    throw wrong(field, `a string of 1 to ${MAX_NAME_LENGTH} characters`, value);
+  }
+}
+
+function wrong(field: string, expected: string, value: unknown): Error {
+  return invalid("INVALID_EVENT", "step event", field, expected, value);
+}

@@ -1,0 +1,80 @@
+import type { TrackerState } from "./state.js";
+
+/**
+ * Why an event was refused.
+ *
+ * - `unknown-step`: no step has this name.
+ * - `other-subject`: the step works on something else.
+ * - `stale-run`: it is news of an earlier start of the driver's work.
+ * - `invalid-position`, `invalid-total`: not a finite number, 0 or more.
+ * - `duplicate`: not above the mark of (step, part), or already so.
+ * - `too-many-parts`: 1024 parts, or 8 foreign units, of one step.
+ *
+ * @public
+ */
+export type StepRefusal =
+  | "unknown-step"
+  | "other-subject"
+  | "stale-run"
+  | "invalid-position"
+  | "invalid-total"
+  | "duplicate"
+  | "too-many-parts";
+
+/**
+ * What a deadline is to be told: a position that only rises within a run, and never one for each part.
+ *
+ * @public
+ */
+export interface StepSign {
+  readonly step: string;
+  /** The foreign unit of a mere sign of life, `null` for the step's own positions. */
+  readonly part: string | null;
+  /** The sum over all parts. */
+  readonly position: number;
+  readonly run: number;
+}
+
+/**
+ * The event took effect.
+ *
+ * @public
+ */
+export interface StepApplied {
+  readonly applied: true;
+  readonly changed: true;
+  /** The step began with this event. It begins once. */
+  readonly started: boolean;
+  /** The steps whose completion is to be announced now. Each is announced once, however often it begins again. */
+  readonly completed: readonly string[];
+  /** News for a deadline, `null` when nothing moved. */
+  readonly sign: StepSign | null;
+}
+
+/**
+ * The event was refused, and the state is the one that was passed in.
+ *
+ * @public
+ */
+export interface StepRefused {
+  readonly applied: false;
+  readonly changed: false;
+  readonly why: StepRefusal;
+}
+
+/**
+ * What became of an event.
+ *
+ * @public
+ */
+export type StepOutcome = StepApplied | StepRefused;
+
+/**
+ * A state and what became of the event. `state` is the very object that was passed in when nothing changed.
+ *
+ * @public
+ */
+export interface TrackerStep {
+  readonly state: TrackerState;
+  readonly outcome: StepOutcome;
+}
