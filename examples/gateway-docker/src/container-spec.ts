@@ -46,6 +46,7 @@ export function containerSpec(
     SLIPWAY_TOKEN_FILE: `${INSIDE.secrets}/token`,
     SLIPWAY_SANDBOX: sandbox.id,
     SLIPWAY_RUN: String(instance.run),
+    ...(access.budgetMs !== undefined && { SLIPWAY_BUDGET_MS: String(access.budgetMs) }),
     SLIPWAY_COMMAND: JSON.stringify(request.command.map(insideImage)),
   };
   const mounts: Docker.MountSettings[] = [
@@ -59,6 +60,8 @@ export function containerSpec(
     Entrypoint: [INSIDE.node, INSIDE.start],
     Cmd: [],
     User: "0:0",
+    // The supervisor's own end is SIGTERM; this one asks it to see to the workload's first.
+    StopSignal: "SIGINT",
     WorkingDir: INSIDE.workspace,
     Env: Object.entries(env).map(([name, value]) => `${name}=${value}`),
     Labels: runLabels(gateway, sandbox, instance),

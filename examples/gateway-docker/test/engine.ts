@@ -126,7 +126,7 @@ rmSync(process.env.SLIPWAY_TOKEN_FILE);
 writeFileSync("/tmp/token-length", String(token.length));
 const [program, ...args] = JSON.parse(process.env.SLIPWAY_COMMAND);
 const child = spawn(program, args, { stdio: "inherit" });
-process.on("SIGTERM", () => child.kill("SIGTERM"));
+process.on("SIGINT", () => child.kill("SIGTERM"));
 child.on("exit", (code, signal) => process.exit(code ?? 128 + { SIGKILL: 9, SIGTERM: 15 }[signal]));
 `;
 

@@ -6,7 +6,9 @@ import { readFileSync, rmSync } from "node:fs";
 import { connect, createServer, type AddressInfo } from "node:net";
 import { once } from "node:events";
 
-const SIGTERM_CODE = 143;
+/** How long the supervisor may take to report the end of a workload. */
+const REPORT_GRACE_MS = 1000;
+const POLL_MS = 50;
 
 /** Variables that are ours and not the supervisor's, nor the workload's. */
 function take(name: string): string | null {
@@ -29,13 +31,26 @@ async function relay(socket: string): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** In a container everybody else is the workload. Its end is reported by the supervisor, which ends with it. */
+/**
+ * Asks the workload to end: in a container everybody else is the workload. The supervisor reports its end and ends
+ * with it. One that has nothing to report, because nothing was admitted yet, is told to end itself.
+ */
 function endWorkload(): void {
+  signalOthers("SIGTERM");
+  const alone = setInterval(() => {
+    if (signalOthers(0)) return;
+    clearInterval(alone);
+    setTimeout(() => process.kill(process.pid, "SIGTERM"), REPORT_GRACE_MS).unref();
+  }, POLL_MS);
+  alone.unref();
+}
+
+/** False when nobody else is there. */
+function signalOthers(signal: NodeJS.Signals | 0): boolean {
   try {
-    process.kill(-1, "SIGTERM");
+    return process.kill(-1, signal);
   } catch {
-    // Nobody is there: nothing was admitted yet.
-    process.exit(SIGTERM_CODE);
+    return false;
   }
 }
 
@@ -46,5 +61,5 @@ if (tokenFile !== null) {
   rmSync(tokenFile);
 }
 if (socket !== null) process.env["SLIPWAY_GATEWAY_URL"] = await relay(socket);
-process.on("SIGTERM", endWorkload);
+process.once("SIGINT", endWorkload);
 await import(new URL("./supervisor.mjs", import.meta.url).href);
