@@ -6,6 +6,7 @@ import {
   type Observation,
   type Phase,
 } from "slipway/phase";
+import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
@@ -73,7 +74,7 @@ describe.skipIf(whyNoEngine !== null).each([
     expect(after("Provisioning", "running", seen)).toMatchObject({
       phase: "Provisioning",
       stale: false,
-      open: ["stop: fresh", "delete: fresh"],
+      open: ["stop: stop", "delete: delete"],
     });
     expect(await engine.remains()).toMatchObject({ containers: [], dangling: 0 });
     await at.launch(at.request(2, sleep));
@@ -99,7 +100,7 @@ describe.skipIf(whyNoEngine !== null).each([
       phase: "Error",
       reason: "Killed",
       stale: false,
-      open: ["start: restart", "stop: fresh", "delete: fresh"],
+      open: ["start: restart", "stop: stop", "delete: delete"],
     });
     const next = await at.launch(at.request(2, sleep));
     expect(await engine.exec(next, "cat", "/workspace/note")).toBe("kept");
@@ -108,12 +109,15 @@ describe.skipIf(whyNoEngine !== null).each([
 
   it("while stopping: the stop fails, is asked again, and is a stop of ours", async () => {
     at = new DriverBench(engine, { stopGraceMs: 10_000 });
-    const deaf = ["sh", "-c", "trap '' TERM; echo up > /tmp/up; while :; do sleep 1; done"];
+    const deaf = [
+      "sh",
+      "-c",
+      "trap 'echo asked > /tmp/asked' TERM; echo up > /tmp/up; while :; do sleep 1; done",
+    ];
     const handle = await at.launch(at.request(1, deaf));
     await until(async () => ((await engine.exec(handle, "cat", "/tmp/up")) === "up" ? true : null));
     const stopped = at.driver.stop(at.sandbox, at).catch((error: unknown) => error);
-    // The engine has passed the wish on as soon as the stand-in's program was asked.
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await until(async () => ((await engine.exec(handle, "cat", "/tmp/asked")) === "asked" ? true : null));
     await engine.kill();
     expect(await stopped).toBeInstanceOf(Error);
     const silence = await at.observe({ ...RUN_1, desired: "stopped" }, handle).catch(() => null);
@@ -130,7 +134,7 @@ describe.skipIf(whyNoEngine !== null).each([
       phase: "Stopped",
       reason: "Stopped",
       stale: false,
-      open: ["start: resume", "stop: noop", "delete: fresh"],
+      open: ["start: resume", "stop: noop", "delete: delete"],
     });
   });
 
@@ -140,9 +144,10 @@ describe.skipIf(whyNoEngine !== null).each([
       at.request(1, ["sh", "-c", "while [ ! -e /workspace/go ]; do sleep 0.1; done; exit 7"]),
     );
     const [volume] = (await engine.remains()).volumes;
+    const { State } = await engine.docker.getContainer(handle).inspect();
     await engine.kill();
     await writeFile(join(engine.dir, "data/volumes", volume ?? "", "_data/go"), "");
-    await new Promise((resolve) => setTimeout(resolve, 1000));
+    await until(() => Promise.resolve(existsSync(`/proc/${State.Pid}`) ? null : true));
     await engine.start(options);
     const seen = await at.until(({ completed }) => completed === true, RUN_1);
     expect(seen).toMatchObject({ exitCode: 7, failureReason: "ProcessExited", stale: false });
