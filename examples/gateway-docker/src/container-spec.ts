@@ -25,6 +25,8 @@ export interface Surroundings {
   readonly socketDir: string | null;
   /** Run the engine's own init as the first process, which buries orphans. */
   readonly init: boolean;
+  /** How long a workload that was asked to end may take. */
+  readonly stopGraceMs: number;
 }
 
 const DEFAULT_PIDS = 512;
@@ -39,11 +41,12 @@ export function containerSpec(
 ): Docker.ContainerCreateOptions {
   const { access, instance, sandbox } = request;
   const { memoryBytes, cpus, pids = DEFAULT_PIDS } = options;
-  const { gateway, init, network, socketDir } = surroundings;
+  const { gateway, init, network, socketDir, stopGraceMs } = surroundings;
   const env = {
     SLIPWAY_GATEWAY_URL: access.url,
     ...(socketDir !== null && { SLIPWAY_GATEWAY_SOCKET: `${INSIDE.gateway}/${SOCKET_NAME}` }),
     SLIPWAY_TOKEN_FILE: `${INSIDE.secrets}/token`,
+    SLIPWAY_STOP_GRACE_MS: String(stopGraceMs),
     SLIPWAY_SANDBOX: sandbox.id,
     SLIPWAY_RUN: String(instance.run),
     ...(access.budgetMs !== undefined && { SLIPWAY_BUDGET_MS: String(access.budgetMs) }),

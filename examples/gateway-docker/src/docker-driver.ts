@@ -53,7 +53,6 @@ export class DockerDriver implements DriverPort {
   readonly #gateway: string;
   readonly #surroundings: Surroundings;
   readonly #door: GatewaySocket | null;
-  readonly #stopGraceMs: number;
   readonly #objects: SandboxObjects;
   readonly #images: EngineImages;
   /** Sandboxes that a start is at work for, with the number of such starts. */
@@ -61,12 +60,12 @@ export class DockerDriver implements DriverPort {
 
   constructor(options: DockerDriverOptions) {
     const { docker, gateway, clock = systemClock, network = "host", door, init = true } = options;
+    const { stopGraceMs = DEFAULT_STOP_GRACE_MS } = options;
     this.#docker = docker;
     this.#clock = clock;
     this.#gateway = gateway;
     this.#door = door ?? null;
-    this.#surroundings = { gateway, network, socketDir: door?.dir ?? null, init };
-    this.#stopGraceMs = options.stopGraceMs ?? DEFAULT_STOP_GRACE_MS;
+    this.#surroundings = { gateway, network, socketDir: door?.dir ?? null, init, stopGraceMs };
     this.#objects = new SandboxObjects(docker, gateway);
     this.#images = new EngineImages(docker, clock);
   }
@@ -154,7 +153,7 @@ export class DockerDriver implements DriverPort {
   }
 
   async stop(sandbox: SandboxRef, { signal }: WorkContext): Promise<void> {
-    await this.#objects.stop(sandbox, this.#stopGraceMs, signal);
+    await this.#objects.stop(sandbox, this.#surroundings.stopGraceMs, signal);
   }
 
   async cleanUp(sandbox: SandboxRef, { signal }: WorkContext): Promise<void> {

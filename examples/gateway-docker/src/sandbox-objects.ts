@@ -73,7 +73,8 @@ export class SandboxObjects {
 
   /** Asks what runs to end, and kills it after the grace. Containers stay, with their exit codes and output. */
   async stop(sandbox: SandboxRef, graceMs: number, signal: AbortSignal): Promise<void> {
-    const t = Math.ceil(graceMs / 1000);
+    // A moment longer than the workload gets, so that its end is the supervisor's to report.
+    const t = Math.ceil(graceMs / 1000) + 1;
     const found = await this.containers(signal, sandbox);
     const running = found.filter(({ State }) => !["created", "exited", "dead", "removing"].includes(State));
     await Promise.all(

@@ -1,14 +1,15 @@
 /**
  * The first thing that runs in a container: takes the token out of its file, opens a way to the gateway where there is
- * no network, passes a stop on to everything inside, and becomes the supervisor.
+ * no network, sees to an end in good order, and becomes the supervisor.
  */
-import { readFileSync, rmSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { connect, createServer, type AddressInfo } from "node:net";
 import { once } from "node:events";
 
+const POLL_MS = 50;
 /** How long the supervisor may take to report the end of a workload. */
 const REPORT_GRACE_MS = 1000;
-const POLL_MS = 50;
+const INIT = 1;
 
 /** Variables that are ours and not the supervisor's, nor the workload's. */
 function take(name: string): string | null {
@@ -31,35 +32,63 @@ async function relay(socket: string): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/**
- * Asks the workload to end: in a container everybody else is the workload. The supervisor reports its end and ends
- * with it. One that has nothing to report, because nothing was admitted yet, is told to end itself.
- */
-function endWorkload(): void {
-  signalOthers("SIGTERM");
-  const alone = setInterval(() => {
-    if (signalOthers(0)) return;
-    clearInterval(alone);
-    setTimeout(() => process.kill(process.pid, "SIGTERM"), REPORT_GRACE_MS).unref();
-  }, POLL_MS);
-  alone.unref();
+let asked = false;
+
+/** In a container everybody else is the workload. */
+function askWorkload(): void {
+  if (asked) return;
+  asked = true;
+  try {
+    process.kill(-1, "SIGTERM");
+  } catch {
+    // Nobody is there.
+  }
 }
 
-/** False when nobody else is there. */
-function signalOthers(signal: NodeJS.Signals | 0): boolean {
+function workloadIsOver(): boolean {
+  return readdirSync("/proc").every((name) => {
+    const pid = Number(name);
+    return !(pid > INIT) || pid === process.pid || hasEnded(pid);
+  });
+}
+
+function hasEnded(pid: number): boolean {
   try {
-    return process.kill(-1, signal);
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    // Its name, in parentheses, may hold anything. While this process waits, nobody buries its children.
+    return stat.charAt(stat.lastIndexOf(")") + 2) === "Z";
   } catch {
-    return false;
+    return true;
   }
+}
+
+/** A stop: the supervisor reports the workload's end and ends with it; one that has none to report is told to end. */
+function stop(): void {
+  askWorkload();
+  const waiting = setInterval(() => {
+    if (!workloadIsOver()) return;
+    clearInterval(waiting);
+    setTimeout(() => process.kill(process.pid, "SIGTERM"), REPORT_GRACE_MS).unref();
+  }, POLL_MS);
+  waiting.unref();
+}
+
+/** With this process ends the container, and the workload without a word: whatever the reason, it is asked first. */
+function endInGoodOrder(graceMs: number): void {
+  askWorkload();
+  const sleeper = new Int32Array(new SharedArrayBuffer(4));
+  for (let left = graceMs; left > 0 && !workloadIsOver(); left -= POLL_MS)
+    Atomics.wait(sleeper, 0, 0, POLL_MS);
 }
 
 const tokenFile = take("SLIPWAY_TOKEN_FILE");
 const socket = take("SLIPWAY_GATEWAY_SOCKET");
+const graceMs = Number(take("SLIPWAY_STOP_GRACE_MS"));
 if (tokenFile !== null) {
   process.env["SLIPWAY_TOKEN"] = readFileSync(tokenFile, "utf8");
   rmSync(tokenFile);
 }
 if (socket !== null) process.env["SLIPWAY_GATEWAY_URL"] = await relay(socket);
-process.once("SIGINT", endWorkload);
+process.on("SIGINT", stop);
+process.on("exit", () => endInGoodOrder(graceMs));
 await import(new URL("./supervisor.mjs", import.meta.url).href);
