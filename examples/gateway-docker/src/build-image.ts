@@ -33,7 +33,7 @@ async function build(): Promise<void> {
   const [repo = "", tag = "latest"] = values.tag.split(":");
   const docker = connectEngine(values["docker-host"]);
   const changes = ["ENV PATH=/usr/local/bin:/bin", "WORKDIR /workspace"];
-  const answer = docker.importImage(tar, { repo, tag, changes }) as Promise<NodeJS.ReadableStream>;
+  const answer = docker.importImage(tar, { repo, tag, changes });
   for await (const message of jsonLines(await answer)) {
     if (typeof message["error"] === "string") throw new Error(message["error"]);
   }

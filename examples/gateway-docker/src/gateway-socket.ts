@@ -76,9 +76,14 @@ export class GatewaySocket {
       response.end();
     };
     // Dots would lead elsewhere once a server resolved them.
-    if (!path.startsWith(SUPERVISOR_ROUTES) || /(^|\/)\.{1,2}(\/|$|\?)|%2e|\\/i.test(path))
-      return refuse(404);
-    if (this.#target === null) return refuse(503);
+    if (!path.startsWith(SUPERVISOR_ROUTES) || /(^|\/)\.{1,2}(\/|$|\?)|%2e|\\/i.test(path)) {
+      refuse(404);
+      return;
+    }
+    if (this.#target === null) {
+      refuse(503);
+      return;
+    }
     const target = new URL(this.#target);
     const headers = { ...request.headers, host: target.host };
     const { method } = request;

@@ -71,3 +71,7 @@ export async function until<Value>(look: () => Promise<Value | null>, limitMs = 
     await delay(25);
   }
 }
+
+export async function untilTrue(look: () => boolean): Promise<true> {
+  return until(() => Promise.resolve(look() ? true : null));
+}

@@ -81,7 +81,7 @@ export class TestEngine {
       repo,
       tag,
       changes: all,
-    }) as Promise<NodeJS.ReadableStream>;
+    });
     for await (const message of jsonLines(await answer)) {
       if (typeof message["error"] === "string") throw new Error(message["error"]);
     }
@@ -118,7 +118,7 @@ export class TestEngine {
  * Stands in for the supervisor where a test is about the engine and not about the gateway: it reads the token as the
  * real one does, starts the command at once, asks nobody, and ends as the command ends.
  */
-export const STAND_IN = `
+const STAND_IN = `
 import { spawn } from "node:child_process";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 const token = readFileSync(process.env.SLIPWAY_TOKEN_FILE, "utf8");

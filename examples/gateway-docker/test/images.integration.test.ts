@@ -10,7 +10,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { EngineImages } from "../src/image/engine-images.js";
 import { packSandboxImage } from "../src/guest/sandbox-image.js";
-import { until } from "./driver-bench.js";
+import { until, untilTrue } from "./driver-bench.js";
 import { TestEngine, whyNoEngine } from "./engine.js";
 import { TestRegistry } from "./registry.js";
 
@@ -75,7 +75,7 @@ describe.skipIf(whyNoEngine !== null)(`images in a real engine (${whyNoEngine ??
     const letGo = registry.hold();
     const at = asker();
     const pulled = at.ask({ name: reference });
-    await until(async () => (at.bytes("download") > 0 ? true : null));
+    await untilTrue(() => at.bytes("download") > 0);
     expect(at.of("image")).toEqual([]);
     expect(at.of("download").some(({ done }) => done === true)).toBe(false);
     letGo();
@@ -101,7 +101,7 @@ describe.skipIf(whyNoEngine !== null)(`images in a real engine (${whyNoEngine ??
     const letGo = registry.hold();
     const [one, two] = [asker(), asker()];
     const asked = [one.ask({ name: reference }), two.ask({ name: reference })];
-    await until(async () => (one.bytes("download") > 0 && two.bytes("download") > 0 ? true : null));
+    await untilTrue(() => one.bytes("download") > 0 && two.bytes("download") > 0);
     letGo();
     const [first, second] = await Promise.all(asked);
     expect(first).toEqual(second);
@@ -124,7 +124,7 @@ describe.skipIf(whyNoEngine !== null)(`images in a real engine (${whyNoEngine ??
     const letGo = registry.hold();
     const [one, two] = [asker(), asker()];
     const [first, second] = [one.ask({ name: reference }), two.ask({ name: reference })];
-    await until(async () => (two.bytes("download") > 0 ? true : null));
+    await untilTrue(() => two.bytes("download") > 0);
     one.controller.abort(new Error("deleted"));
     await expect(first).rejects.toThrow("deleted");
     expect(await images.find(reference, two.controller.signal)).toBeNull();
@@ -188,7 +188,7 @@ describe.skipIf(whyNoEngine !== null)(`images in a real engine (${whyNoEngine ??
     const before = await ids();
     const at = asker();
     const asked = at.ask({ name: "given-up:1", path });
-    await until(async () => (at.bytes("image") > 10_000_000 ? true : null));
+    await untilTrue(() => at.bytes("image") > 10_000_000);
     const goOn = engine.freeze();
     try {
       at.controller.abort(new Error("its time is over"));
@@ -238,7 +238,7 @@ describe.skipIf(whyNoEngine !== null)(`images in a real engine (${whyNoEngine ??
     const letGo = registry.hold();
     const at = asker();
     const asked = at.ask({ name: reference });
-    await until(async () => (at.bytes("download") > 0 ? true : null));
+    await untilTrue(() => at.bytes("download") > 0);
     await engine.kill();
     const failure = await asked.catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(Error);

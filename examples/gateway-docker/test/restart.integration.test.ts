@@ -10,7 +10,7 @@ import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { DriverBench, until } from "./driver-bench.js";
+import { DriverBench, until, untilTrue } from "./driver-bench.js";
 import { importStandIn, TestEngine, whyNoEngine } from "./engine.js";
 import { TestRegistry } from "./registry.js";
 
@@ -59,7 +59,7 @@ describe.skipIf(whyNoEngine !== null).each([
     const launched = at
       .launch(at.request(1, sleep, { image: { name: reference } }))
       .catch((error: unknown) => error);
-    await until(async () => (at.reports.some(({ position = 0 }) => position > 0) ? true : null));
+    await untilTrue(() => at.reports.some(({ position = 0 }) => position > 0));
     await engine.kill();
     const failure = await launched;
     expect(failure).toBeInstanceOf(Error);

@@ -58,7 +58,7 @@ async function fill(tar: Pack, parts: SandboxImageParts): Promise<void> {
     const data = Buffer.from(content);
     const header = { name: path.slice(1), mode, size: data.length };
     await new Promise<void>((resolve, reject) => {
-      tar.entry(header, data, (error) => (error == null ? resolve() : reject(error as Error)));
+      tar.entry(header, data, (error) => (error ? reject(error) : resolve()));
     });
   };
   addDirectory("/tmp", 0o1777);

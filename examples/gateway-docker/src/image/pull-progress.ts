@@ -54,37 +54,38 @@ export class PullProgress {
       case "Waiting":
         break;
       case "Downloading":
-        layer.stage = "downloading";
+        if (layer.stage === "waiting") layer.stage = "downloading";
         layer.downloaded = Math.max(layer.downloaded, current);
-        layer.total ??= total;
+        atLeast(layer, total);
         break;
       case "Verifying Checksum":
       case "Download complete":
         // A small layer is complete before its size was ever told.
-        layer.total ??= layer.downloaded;
-        layer.downloaded = layer.total;
-        if (layer.stage !== "unpacked") layer.stage = "downloaded";
+        atLeast(layer, layer.downloaded);
+        complete(layer);
         break;
       case "Extracting":
-        layer.total ??= total;
-        layer.downloaded = layer.total ?? layer.downloaded;
         layer.unpacked = Math.max(layer.unpacked, current);
-        layer.stage = "downloaded";
+        atLeast(layer, total);
+        complete(layer);
         break;
       case "Pull complete":
-        layer.unpacked = layer.total ?? layer.unpacked;
+        atLeast(layer, layer.downloaded);
+        layer.unpacked = layer.total ?? 0;
+        complete(layer);
         layer.stage = "unpacked";
         break;
       case "Already exists":
         // Adds nothing to either side, so that no percentage jumps.
         layer.present = true;
-        layer.total = 0;
+        atLeast(layer, 0);
         layer.stage = "unpacked";
         break;
       default:
         // "Pulling from library/x" carries the tag as its id, and engines may say more.
         return false;
     }
+    if (layer.total !== null) atLeast(layer, Math.max(layer.downloaded, layer.unpacked));
     this.#layers.set(id, layer);
     return true;
   }
@@ -100,6 +101,16 @@ export class PullProgress {
     const total = known ? layers.reduce((sum, layer) => sum + (layer.total ?? 0), 0) : null;
     return { step, position, total, done };
   }
+}
+
+/** A size that was told later is the better one, when it is larger. */
+function atLeast(layer: Layer, bytes: number | null): void {
+  if (bytes !== null) layer.total = Math.max(layer.total ?? 0, bytes);
+}
+
+function complete(layer: Layer): void {
+  if (layer.total !== null) layer.downloaded = Math.max(layer.downloaded, layer.total);
+  if (layer.stage !== "unpacked") layer.stage = "downloaded";
 }
 
 function detailOf(message: Readonly<Record<string, unknown>>): { current: number; total: number | null } {

@@ -34,7 +34,10 @@ export class SharedWork<Result, News> {
     const left = new Promise<never>((_, reject) => {
       leave = (): void => {
         running.waiters.delete(waiter);
-        if (running.waiters.size > 0) return reject(waiter.signal.reason as Error);
+        if (running.waiters.size > 0) {
+          reject(waiter.signal.reason as Error);
+          return;
+        }
         // From now on nobody may join what is being given up.
         if (this.#running.get(name) === running) this.#running.delete(name);
         running.controller.abort(waiter.signal.reason);
