@@ -30,14 +30,14 @@ async function build(): Promise<void> {
     console.log(values.tar);
     return;
   }
-  const [repo = "", tag = "latest"] = values.tag.split(":");
+  const repo = values.tag;
   const docker = connectEngine(values["docker-host"]);
   const changes = ["ENV PATH=/usr/local/bin:/bin", "WORKDIR /workspace"];
-  const answer = docker.importImage(tar, { repo, tag, changes });
+  const answer = docker.importImage(tar, { repo, changes });
   for await (const message of jsonLines(await answer)) {
     if (typeof message["error"] === "string") throw new Error(message["error"]);
   }
-  console.log(`${repo}:${tag}`);
+  console.log(repo);
 }
 
 if (values.help) console.log(USAGE);

@@ -118,7 +118,7 @@ export class TestEngine {
  * Stands in for the supervisor where a test is about the engine and not about the gateway: it reads the token as the
  * real one does, starts the command at once, asks nobody, and ends as the command ends.
  */
-const STAND_IN = `
+export const STAND_IN = `
 import { spawn } from "node:child_process";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 const token = readFileSync(process.env.SLIPWAY_TOKEN_FILE, "utf8");

@@ -146,7 +146,7 @@ describe.skipIf(whyNoEngine !== null)(`a gateway over a real engine (${whyNoEngi
     );
     await gateway.removeAll();
     await engine.docker.getImage(archive!.Id).remove();
-  });
+  }, 300_000);
 
   it("expires a stalled import at its own deadline, names step and bytes, and leaves nothing once the engine goes on", async () => {
     const path = join(await temp.make(), "stalled.tar");

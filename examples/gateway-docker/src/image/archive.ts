@@ -9,7 +9,8 @@ export interface Archive {
   readonly reference: string;
 }
 
-const REPOSITORY = "slipway-archive";
+// A name with a host is the same to every engine; Podman gives short ones another host when it looks them up.
+const REPOSITORY = "localhost/slipway-archive";
 
 /**
  * Looks at an archive of a root filesystem. Two files that differ in path, size or times count as different content;

@@ -123,7 +123,6 @@ export class EngineImages {
 
   async #import(archive: Archive, signal: AbortSignal, tell: Tell): Promise<EngineImage> {
     const label = "Image imported from archive";
-    const [repo = "", tag = ""] = archive.reference.split(":");
     const pace = new Pace<ImageNews>(this.#clock, REPORT_EVERY_MS, tell);
     const file = createReadStream(archive.path, { highWaterMark: 1 << 20 });
     let position = 0;
@@ -136,7 +135,8 @@ export class EngineImages {
     try {
       // An imported filesystem has no configuration: without a path nothing in it would be found.
       const changes = ["ENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"];
-      const options = { repo, tag, changes, abortSignal: signal };
+      // With its tag in the name: Podman does not look at a tag beside it.
+      const options = { repo: archive.reference, changes, abortSignal: signal };
       await follow(await this.#docker.importImage(file, options), `import ${archive.path}`);
     } finally {
       pace.close();
