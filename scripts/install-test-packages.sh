@@ -3,9 +3,13 @@
 # Elsewhere it says so and the tests that need them skip with the reason.
 set -u
 
-packages=(jq openssl)
+packages=(jq openssl docker.io busybox-static iptables debootstrap curl)
+# Packages whose program has another name.
+declare -A program=([docker.io]=dockerd [busybox-static]=busybox)
 missing=()
-for package in "${packages[@]}"; do command -v "$package" >/dev/null || missing+=("$package"); done
+for package in "${packages[@]}"; do
+  command -v "${program[$package]:-$package}" >/dev/null || missing+=("$package")
+done
 [ ${#missing[@]} -eq 0 ] && { echo "all test packages are here: ${packages[*]}"; exit 0; }
 
 if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then

@@ -1,0 +1,108 @@
+import { readFileSync } from "node:fs";
+import { chmod, mkdir, rename, rm, writeFile } from "node:fs/promises";
+import {
+  createServer,
+  request as httpRequest,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from "node:http";
+import { once } from "node:events";
+import { join } from "node:path";
+import { SOCKET_NAME } from "./container-spec.js";
+
+/** What the system takes as the path of a socket. */
+const LONGEST_PATH = 107;
+
+/** All that a sandbox may ask of the gateway. */
+const SUPERVISOR_ROUTES = "/v1/supervisor/";
+
+/**
+ * A door to the gateway for sandboxes without a network: a socket in a directory that is mounted into them. It opens
+ * to supervisors' routes and to nothing else, while the gateway's port would offer a sandbox the users' routes as well.
+ */
+export class GatewaySocket {
+  readonly dir: string;
+  readonly #note: string;
+  readonly #server: Server;
+  #target: string | null;
+
+  private constructor(dir: string, note: string) {
+    this.dir = dir;
+    this.#note = note;
+    this.#target = readNote(note);
+    this.#server = createServer((request, response) => this.#pass(request, response));
+    // A door that nobody knocks on is no reason for a process to stay.
+    this.#server.unref();
+  }
+
+  /** Opens it below the gateway's own folder. The directory is mounted, so that a new socket in it is found. */
+  static async open(dataDir: string): Promise<GatewaySocket> {
+    const dir = join(dataDir, "door");
+    const path = join(dir, SOCKET_NAME);
+    if (Buffer.byteLength(path) > LONGEST_PATH) {
+      throw new Error(
+        `the data folder's path is too long for a socket in it (${LONGEST_PATH} bytes): ${path}`,
+      );
+    }
+    await mkdir(dir, { recursive: true });
+    await chmod(dir, 0o755);
+    await rm(path, { force: true });
+    const door = new GatewaySocket(dir, join(dataDir, "door.json"));
+    door.#server.listen(path);
+    await once(door.#server, "listening");
+    // A container's root may be another user out here; what protects the routes is each attempt's token.
+    await chmod(path, 0o666);
+    return door;
+  }
+
+  /** Where the gateway listens. Written down for the next process, whose sandboxes are there before its first launch. */
+  async leadTo(url: string): Promise<void> {
+    if (this.#target === url) return;
+    this.#target = url;
+    await writeFile(`${this.#note}.new`, JSON.stringify({ url }));
+    await rename(`${this.#note}.new`, this.#note);
+  }
+
+  close(): void {
+    this.#server.close();
+    this.#server.closeAllConnections();
+  }
+
+  #pass(request: IncomingMessage, response: ServerResponse): void {
+    const path = request.url ?? "";
+    const refuse = (status: number): void => {
+      if (!response.headersSent) response.writeHead(status);
+      response.end();
+    };
+    // Dots would lead elsewhere once a server resolved them.
+    if (!path.startsWith(SUPERVISOR_ROUTES) || /(^|\/)\.{1,2}(\/|$|\?)|%2e|\\/i.test(path)) {
+      refuse(404);
+      return;
+    }
+    if (this.#target === null) {
+      refuse(503);
+      return;
+    }
+    const target = new URL(this.#target);
+    const headers = { ...request.headers, host: target.host };
+    const { method } = request;
+    const onwards = httpRequest({ host: target.hostname, port: target.port, path, method, headers });
+    onwards.on("response", (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+    });
+    onwards.on("error", () => refuse(502));
+    response.on("close", () => onwards.destroy());
+    request.pipe(onwards);
+  }
+}
+
+function readNote(path: string): string | null {
+  try {
+    const { url } = JSON.parse(readFileSync(path, "utf8")) as { url?: unknown };
+    return typeof url === "string" ? url : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,170 @@
+import {
+  StartedGateway,
+  TempDirs,
+  eventually,
+  type StartedGatewayOptions,
+} from "@slipway-examples/gateway-core/testing";
+import { DEFAULT_BUDGETS } from "@slipway-examples/gateway-core";
+import { createWriteStream } from "node:fs";
+import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { dockerDrivers, type DockerDriversOptions } from "../src/docker-drivers.js";
+import { findBusybox, packSandboxImage } from "../src/guest/sandbox-image.js";
+import { TestEngine, whyNoEngine } from "./engine.js";
+
+const IMAGE = "slipway-sandbox:latest";
+
+describe.skipIf(whyNoEngine !== null)(`a gateway over a real engine (${whyNoEngine ?? "dockerd"})`, () => {
+  const temp = new TempDirs();
+  let engine: TestEngine;
+  let gateway: StartedGateway;
+
+  const open = async (
+    dataDir: string,
+    options: DockerDriversOptions = {},
+    more: Partial<StartedGatewayOptions> = {},
+  ): Promise<StartedGateway> => {
+    const dockerHost = `unix://${engine.dir}/docker.sock`;
+    gateway = await StartedGateway.start({
+      drivers: dockerDrivers({ dockerHost, stopGraceMs: 2000, ...options }),
+      dataDir,
+      ...more,
+    });
+    return gateway;
+  };
+
+  beforeAll(async () => {
+    engine = await TestEngine.start();
+    await engine.importImage(IMAGE);
+  });
+  afterEach(async () => {
+    await gateway.removeAll();
+    expect(await engine.remains()).toEqual({ containers: [], volumes: [], dangling: 0 });
+    await gateway.close();
+  });
+  afterAll(async () => {
+    await engine.remove();
+    await temp.remove();
+  });
+
+  const create = (name: string, command: string[], more: object = {}): Promise<{ id: string }> =>
+    gateway.client.create({ name, image: { name: IMAGE }, command, ...more });
+
+  it.each([
+    ["the host's network", {}],
+    ["no network and the gateway's socket", { socket: true }],
+  ])("brings a sandbox up over %s, and its end is the command's", async (_, options) => {
+    await open(await temp.make(), options);
+    const { id } = await create("hello", [
+      "sh",
+      "-c",
+      "while [ ! -e /workspace/go ]; do sleep 0.1; done; exit 5",
+    ]);
+    const ready = await gateway.until(id, ({ phase }) => phase === "Ready" || phase === "Error");
+    expect(ready).toMatchObject({ phase: "Ready" });
+    expect(ready.steps).toMatchObject([
+      { step: "image", label: "Image found in the engine", subject: IMAGE },
+      { step: "supervisor" },
+    ]);
+    const [container] = await engine.docker.listContainers();
+    await engine.exec(container!.Id, "touch", "/workspace/go");
+    const ended = await gateway.until(id, ({ phase }) => phase !== "Ready");
+    expect(ended).toMatchObject({ phase: "Error", reason: "MainProcessFailed", exitCode: 5 });
+  });
+
+  it("stops, keeps the workspace, starts in a new container, and deletes", async () => {
+    await open(await temp.make());
+    const command = [
+      "sh",
+      "-c",
+      "echo run >> /workspace/runs; trap 'echo asked >> /workspace/runs; exit 0' TERM; while :; do sleep 0.1; done",
+    ];
+    const { id } = await create("again", command);
+    await gateway.until(id, ({ phase }) => phase === "Ready");
+    const first = (await engine.docker.listContainers())[0]!.Id;
+    await gateway.client.stop(id);
+    await gateway.until(id, ({ phase }) => phase === "Stopped");
+    expect((await engine.docker.listContainers()).length).toBe(0);
+    await gateway.client.start(id);
+    await gateway.until(id, ({ phase }) => phase === "Ready");
+    const second = (await engine.docker.listContainers())[0]!.Id;
+    expect(second).not.toBe(first);
+    // The workload was asked to end, and had the time for it.
+    await eventually(
+      "the second run's line",
+      async () => (await engine.exec(second, "cat", "/workspace/runs")) === "run\nasked\nrun",
+    );
+    expect((await engine.remains()).containers).toHaveLength(1);
+  });
+
+  it.each([
+    [
+      "an image that nobody has",
+      { image: { name: "nobody/has-it:1" }, driverOptions: { pull: "never" } },
+      "ImagePullFailed",
+    ],
+    ["an image without the supervisor", { image: { name: "bare:1" } }, "DockerSupervisorMissing"],
+  ])("ends a create of %s with the reason, and lets it be deleted", async (_, more, reason) => {
+    await open(await temp.make());
+    await engine.importImage("bare:1", { supervisor: false });
+    const { id } = await create("wrong", ["true"], more);
+    const ended = await gateway.until(id, ({ phase }) => phase === "Error");
+    expect(ended).toMatchObject({ phase: "Error", reason });
+    await eventually("no container", async () => (await engine.remains()).containers.length === 0);
+    await engine.docker.getImage("bare:1").remove();
+  });
+
+  it("imports a local image of 1.5 GB within its preparation, and then has the whole admission window", async () => {
+    const path = join(await temp.make(), "local-big.tar");
+    const parts = { busybox: await findBusybox(), fillerBytes: 1_500_000_000 };
+    await pipeline(packSandboxImage(parts), createWriteStream(path));
+    const budgets = { ...DEFAULT_BUDGETS, admissionMs: 60_000 };
+    await open(await temp.make(), {}, { budgets });
+    const { id } = await create("big", ["sleep", "1000"], {
+      image: { name: "local-big:1", path },
+      policy: { version: 99 },
+    });
+    const moving = await gateway.until(id, ({ steps }) => (steps[0]?.position ?? 0) > 100_000_000);
+    expect(moving.steps[0]).toMatchObject({ step: "image", subject: "local-big:1", finishedAt: null });
+    const refused = await gateway.until(
+      id,
+      ({ phase, admission }) => phase === "Error" || admission === "rejected",
+      120_000,
+    );
+    const [image] = refused.steps;
+    expect(image).toMatchObject({ label: "Image imported from archive", subject: "local-big:1" });
+    expect(refused).toMatchObject({ phase: "Provisioning", admission: "rejected" });
+    // The import took longer than a window for everything of two seconds, and took nothing from the one for repair.
+    expect(image!.finishedAt! - image!.startedAt).toBeGreaterThan(2000);
+    const { deadlineAt, phaseEnteredAt } = refused.deadline!;
+    expect(deadlineAt! - phaseEnteredAt).toBeGreaterThanOrEqual(budgets.admissionMs);
+    await gateway.client.update(id, { policy: { version: 1 } });
+    await gateway.until(id, ({ phase }) => phase === "Ready");
+    const archive = (await engine.docker.listImages()).find(({ RepoTags }) =>
+      RepoTags?.[0]?.includes("archive"),
+    );
+    await gateway.removeAll();
+    await engine.docker.getImage(archive!.Id).remove();
+  }, 300_000);
+
+  it("expires a stalled import at its own deadline, names step and bytes, and leaves nothing once the engine goes on", async () => {
+    const path = join(await temp.make(), "stalled.tar");
+    const parts = { busybox: null, fillerBytes: 600_000_000 };
+    await pipeline(packSandboxImage(parts), createWriteStream(path));
+    const budgets = { ...DEFAULT_BUDGETS, stallMs: 3000, cleanupMs: 2000 };
+    await open(await temp.make(), {}, { budgets });
+    const { id } = await create("stalled", ["true"], { image: { name: "stalled:1", path } });
+    await gateway.until(id, ({ steps }) => (steps[0]?.position ?? 0) > 20_000_000);
+    const goOn = engine.freeze();
+    try {
+      const expired = await gateway.until(id, ({ phase }) => phase === "Error");
+      expect(expired).toMatchObject({ reason: "ImagePreparationTimedOut" });
+      expect(expired.message).toMatch(/image/);
+      expect(expired.message).toMatch(/\d{8,}/);
+    } finally {
+      goOn();
+    }
+    await eventually("no container", async () => (await engine.remains()).containers.length === 0);
+  });
+});

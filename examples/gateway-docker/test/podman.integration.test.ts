@@ -1,0 +1,129 @@
+import { spawn, spawnSync, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { connectEngine, jsonLines } from "../src/engine.js";
+import { findBusybox, packSandboxImage } from "../src/guest/sandbox-image.js";
+import { DriverBench, TOKEN, until } from "./driver-bench.js";
+import { STAND_IN, type TestEngine } from "./engine.js";
+
+const whyNoPodman = ((): string | null => {
+  if (process.platform !== "linux" || process.getuid?.() !== 0) return "needs root on Linux";
+  const missing = ["podman", "runc"].filter((name) => spawnSync(name, ["--version"]).error !== undefined);
+  return missing.length === 0 ? null : `not installed: ${missing.join(", ")}`;
+})();
+
+/** Named with its host: short names Podman looks for elsewhere. */
+const IMAGE = { name: "localhost/stand-in:1" };
+
+/** Podman's service in a directory of its own, with what it takes on a machine with old control groups. */
+class PodmanService {
+  readonly #dir: string;
+  readonly #child: ChildProcess;
+
+  private constructor(dir: string, child: ChildProcess) {
+    this.#dir = dir;
+    this.#child = child;
+  }
+
+  static async start(): Promise<PodmanService> {
+    const dir = await mkdtemp(join(tmpdir(), "slipway-podman-"));
+    const conf = join(dir, "containers.conf");
+    await writeFile(conf, '[containers]\ndefault_ulimits = ["nofile=4096:4096", "nproc=4096:4096"]\n');
+    const places = ["--root", join(dir, "root"), "--runroot", join(dir, "run"), "--tmpdir", join(dir, "tmp")];
+    const manner = ["--runtime", "runc", "--cgroup-manager=cgroupfs", "--events-backend=file"];
+    const service = ["system", "service", "--time=0", `unix://${dir}/podman.sock`];
+    const env = { ...process.env, CONTAINERS_CONF: conf };
+    const child = spawn("podman", [...places, ...manner, "--storage-driver", "vfs", ...service], {
+      env,
+      stdio: "ignore",
+    });
+    const started = new PodmanService(dir, child);
+    await until(() =>
+      started.docker.ping().then(
+        () => true,
+        () => null,
+      ),
+    );
+    return started;
+  }
+
+  get docker(): ReturnType<typeof connectEngine> {
+    return connectEngine(`unix://${this.#dir}/podman.sock`);
+  }
+
+  async end(): Promise<void> {
+    this.#child.kill("SIGTERM");
+    await once(this.#child, "exit");
+    for (const target of ["root/vfs-containers", "root/vfs", "root", "run"]) {
+      spawnSync("umount", ["-l", join(this.#dir, target)]);
+    }
+    await rm(this.#dir, { recursive: true, force: true });
+  }
+}
+
+describe.skipIf(whyNoPodman !== null)(
+  `the driver over Podman's compatible API (${whyNoPodman ?? "podman"})`,
+  () => {
+    let podman: PodmanService;
+
+    beforeAll(async () => {
+      podman = await PodmanService.start();
+      const tar = packSandboxImage({
+        busybox: await findBusybox(),
+        files: { "/opt/slipway/start.mjs": STAND_IN },
+      });
+      const answer = podman.docker.importImage(tar, {
+        repo: IMAGE.name,
+        changes: ["ENV PATH=/usr/local/bin:/bin"],
+      });
+      for await (const message of jsonLines((await answer) as NodeJS.ReadableStream))
+        expect(message["error"]).toBeUndefined();
+    });
+    afterAll(() => podman.end());
+
+    it("starts, shows, stops and removes as with Docker", async () => {
+      const engine = { docker: podman.docker, dir: "" } as unknown as TestEngine;
+      // Its init is a package of its own.
+      const at = new DriverBench(engine, { init: false });
+      const run = { instanceId: "instance-1", desired: "running" } as const;
+      const handle = await at.launch(at.request(1, ["sh", "-c", "exit 3"], { image: IMAGE }));
+      expect(await at.until(({ completed }) => completed === true, run)).toMatchObject({
+        exitCode: 3,
+        failureReason: "ProcessExited",
+        instanceId: "instance-1",
+      });
+      const heard: string[] = [];
+      const controller = new AbortController();
+      const listening = (async () => {
+        for await (const { id } of at.driver.watch(controller)) heard.push(id);
+      })();
+      const second = await at.launch(at.request(2, ["sleep", "1000"], { image: IMAGE }));
+      expect(second).not.toBe(handle);
+      const next = { ...run, instanceId: "instance-2" };
+      expect(await at.observe(next, second)).toMatchObject({
+        running: true,
+        readiness: "none",
+        stale: false,
+      });
+      expect(JSON.stringify(await podman.docker.getContainer(second).inspect())).not.toContain(TOKEN);
+      expect((await at.driver.list(null, at)).items).toMatchObject([
+        { id: at.sandbox.id, observation: { running: true } },
+      ]);
+      await at.driver.stop(at.sandbox, at);
+      await at.driver.stop(at.sandbox, at);
+      expect(await at.observe({ ...next, desired: "stopped" }, second)).toMatchObject({
+        completed: true,
+        failureReason: null,
+      });
+      await until(() => Promise.resolve(heard.length > 0 ? true : null));
+      controller.abort();
+      await listening;
+      await at.driver.remove(at.sandbox, at);
+      expect(await at.observe(next, null)).toMatchObject({ exists: false });
+      expect(await podman.docker.listContainers({ all: true })).toEqual([]);
+    });
+  },
+);

@@ -1,0 +1,103 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { PullProgress, type PullStep } from "../src/image/pull-progress.js";
+
+const said = (id: string, status: string, current?: number, total?: number): Record<string, unknown> => ({
+  id,
+  status,
+  progressDetail: current === undefined ? {} : { current, total },
+});
+
+function play(messages: readonly Record<string, unknown>[]): PullStep[] {
+  const progress = new PullProgress();
+  return messages.flatMap((message) => progress.take(message) ?? []);
+}
+
+describe("what an engine says of a pull", () => {
+  it("adds up the layers of a download, and then what was unpacked", () => {
+    const steps = play([
+      { id: "1", status: "Pulling from library/x" },
+      said("a", "Pulling fs layer"),
+      said("b", "Pulling fs layer"),
+      said("b", "Waiting"),
+      said("a", "Downloading", 30, 100),
+      said("b", "Downloading", 20, 50),
+      said("a", "Download complete"),
+      said("a", "Extracting", 40, 100),
+      said("b", "Verifying Checksum"),
+      said("b", "Download complete"),
+      said("a", "Extracting", 100, 100),
+      said("a", "Pull complete"),
+      said("b", "Extracting", 50, 50),
+      said("b", "Pull complete"),
+      { status: "Digest: sha256:0" },
+    ]);
+    expect(
+      steps
+        .filter(({ step }) => step === "download")
+        .map(({ position, total, done }) => [position, total, done]),
+    ).toEqual([
+      [0, null, false],
+      [0, null, false],
+      [0, null, false],
+      [30, null, false],
+      [50, 150, false],
+      [120, 150, false],
+      [120, 150, false],
+      [150, 150, true],
+    ]);
+    expect(steps.filter(({ step }) => step === "image").map(({ position }) => position)).toEqual([
+      40, 100, 100, 150, 150,
+    ]);
+  });
+
+  it("counts a layer that is there already as nothing on either side", () => {
+    const steps = play([
+      said("a", "Pulling fs layer"),
+      said("old", "Already exists"),
+      said("a", "Downloading", 30, 100),
+    ]);
+    expect(steps.at(-1)).toEqual({ step: "download", position: 30, total: 100, done: false });
+  });
+
+  it("knows a size that was never told once the layer is complete", () => {
+    const steps = play([said("a", "Pulling fs layer"), said("a", "Download complete")]);
+    expect(steps.at(-1)).toEqual({ step: "download", position: 0, total: 0, done: true });
+  });
+
+  it("never takes bytes back, never passes a total, and finishes the download once, whatever is said in which order", () => {
+    const message = fc.record({
+      id: fc.constantFrom("a", "b", "c", "1", undefined),
+      status: fc.constantFrom(
+        "Pulling fs layer",
+        "Waiting",
+        "Downloading",
+        "Verifying Checksum",
+        "Download complete",
+        "Extracting",
+        "Pull complete",
+        "Already exists",
+        "Something new",
+      ),
+      progressDetail: fc.option(
+        fc.record({
+          current: fc.oneof(fc.integer(), fc.constant("much")),
+          total: fc.oneof(fc.integer(), fc.constant(null)),
+        }),
+      ),
+    });
+    fc.assert(
+      fc.property(fc.array(message, { maxLength: 40 }), (messages) => {
+        const steps = play(messages);
+        const last = { download: 0, image: 0 };
+        for (const { step, position, total } of steps) {
+          expect(position).toBeGreaterThanOrEqual(last[step]);
+          last[step] = position;
+          expect(Number.isSafeInteger(position) && position >= 0).toBe(true);
+          if (total !== null) expect(position).toBeLessThanOrEqual(total);
+        }
+        expect(steps.filter(({ done }) => done).length).toBeLessThanOrEqual(1);
+      }),
+    );
+  });
+});
