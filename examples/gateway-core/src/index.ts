@@ -10,6 +10,13 @@ export {
   type WorkContext,
 } from "./driver/driver.js";
 export { seenInstance, type DriverPort } from "./driver/driver-port.js";
+export {
+  isAlive,
+  linuxProcesses,
+  readStartMarker,
+  type ProcessIdentity,
+} from "./driver/process-identity.js";
+export { checkInput } from "./check-input.js";
 export { InvalidInputError } from "./input-error.js";
 export type { Json, JsonObject } from "./record/json.js";
 export type { ImageSpec } from "./record/record.js";
