@@ -1,0 +1,140 @@
+import { PermanentDriverError } from "@slipway-examples/gateway-core";
+import type Docker from "dockerode";
+import { randomUUID } from "node:crypto";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { Readable } from "node:stream";
+import { z } from "zod";
+import { readJson, writeJson } from "../json-file.js";
+
+/** How long an engine may take to remove a container that has never run. One that is paused never answers. */
+const REMOVE_LIMIT_MS = 3000;
+
+const noteSchema = z.object({ container: z.string() });
+
+export async function inspectImage(
+  docker: Docker,
+  name: string,
+  signal: AbortSignal,
+): Promise<{ readonly id: string }> {
+  try {
+    const { Id: id } = await abortable(docker.getImage(name).inspect(), signal);
+    return { id };
+  } catch (error) {
+    signal.throwIfAborted();
+    const status = statusOf(error);
+    if (status === 404) {
+      throw new PermanentDriverError("LocalImageNotFound", `The local Docker engine has no image ${name}`);
+    }
+    if (status === 400) {
+      throw new PermanentDriverError(
+        "LocalImageNotFound",
+        `${name} is no name of an image: ${textOf(error)}`,
+      );
+    }
+    throw engineError(error);
+  }
+}
+
+/**
+ * A container that is made only to export its image's file system; it never runs.
+ *
+ * Its name is written down before it is made, so that it is found and removed whoever dies in between.
+ */
+export class ExportContainer {
+  readonly #docker: Docker;
+  readonly #name: string;
+  readonly #staging: string;
+
+  private constructor(docker: Docker, name: string, staging: string) {
+    this.#docker = docker;
+    this.#name = name;
+    this.#staging = staging;
+  }
+
+  static async create(
+    docker: Docker,
+    { imageId, staging }: { readonly imageId: string; readonly staging: string },
+    signal: AbortSignal,
+  ): Promise<ExportContainer> {
+    const name = `slipway-export-${randomUUID()}`;
+    const container = new ExportContainer(docker, name, staging);
+    await writeJson(noteIn(staging), { container: name });
+    signal.throwIfAborted();
+    const created = docker.createContainer({
+      name,
+      Image: imageId,
+      // Never run, but the engine refuses a container without a command.
+      Cmd: ["export"],
+      NetworkDisabled: true,
+      Labels: { "dev.slipway.purpose": "image-export" },
+    });
+    try {
+      await abortable(created, signal);
+    } catch (error) {
+      // An engine that was asked may still do it: what comes of it is removed whenever it comes.
+      created.then(() => container.remove()).catch(() => undefined);
+      signal.throwIfAborted();
+      await container.remove().catch(() => undefined);
+      throw engineError(error);
+    }
+    return container;
+  }
+
+  async export(signal: AbortSignal): Promise<Readable> {
+    try {
+      return (await this.#docker.getContainer(this.#name).export({ abortSignal: signal })) as Readable;
+    } catch (error) {
+      signal.throwIfAborted();
+      throw engineError(error);
+    }
+  }
+
+  /** Removes it; the note about it goes once the engine said that it is gone. */
+  async remove(): Promise<void> {
+    try {
+      const options = { force: true, v: true, abortSignal: AbortSignal.timeout(REMOVE_LIMIT_MS) };
+      await this.#docker.getContainer(this.#name).remove(options);
+    } catch (error) {
+      if (statusOf(error) !== 404) throw engineError(error);
+    }
+    await rm(noteIn(this.#staging), { force: true });
+  }
+
+  /** The container that a staging directory's note names, `null` when there is none. */
+  static async noted(docker: Docker, staging: string): Promise<ExportContainer | null> {
+    const note = await readJson(noteIn(staging), noteSchema);
+    return note === null ? null : new ExportContainer(docker, note.container, staging);
+  }
+}
+
+function noteIn(staging: string): string {
+  return join(staging, "export.json");
+}
+
+/** Stops waiting when the signal aborts; what was asked for goes on. */
+async function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  let stop = (): void => undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    stop = () => reject(signal.reason as Error);
+    if (signal.aborted) stop();
+    else signal.addEventListener("abort", stop, { once: true });
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}
+
+function statusOf(error: unknown): number | undefined {
+  return (error as { statusCode?: number }).statusCode;
+}
+
+function engineError(error: unknown): Error {
+  return new Error(`The Docker engine failed: ${textOf(error)}`, { cause: error });
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,1 @@
+export { VmDriver, type VmDriverOptions } from "./vm-driver.js";
