@@ -82,6 +82,11 @@ export class Gateway {
     });
   }
 
+  /** What a request that names no driver gets: the first of them. */
+  get defaultDriver(): string {
+    return this.#options.drivers[0]?.name ?? "";
+  }
+
   /** Reads what is there and takes it up again. Serve requests only after this. */
   async start(): Promise<void> {
     await recover(this.records, (id) => this.#worker(id).wake(), this.#options.log);

@@ -52,7 +52,7 @@ export async function launch(
   controller: AbortController,
   onStarted: (launch: RunningLaunch) => void,
   deps: LaunchDeps,
-): Promise<{ readonly run: number; readonly handle: Json } | null> {
+): Promise<{ readonly instanceId: string; readonly run: number; readonly handle: Json } | null> {
   const { records, clock, owner, leaseMs } = deps;
   const mint = { owner, leaseMs, instanceId: deps.newId() };
   const { record, result: instance } = await records.change(id, (found, now) => mintRun(found, mint, now));
@@ -87,7 +87,7 @@ export async function launch(
     );
     await pump.drained();
     const { result } = await records.change(id, (found, now) => recordLaunched(found, { run, handle }, now));
-    return result ? { run, handle } : null;
+    return result ? { instanceId: instance.id, run, handle } : null;
   } catch (error) {
     if (controller.signal.aborted) return null;
     await writeFailure(id, run, error, deps);

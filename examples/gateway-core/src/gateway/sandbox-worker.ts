@@ -45,7 +45,9 @@ export class SandboxWorker {
     this.#options = options;
     this.#clock = options.clock;
     // What became of it is found out by the next step, which looks, finds nobody, and ends what is left.
-    this.#watch = new SupervisorWatch((error) => (error === null ? this.wake() : this.#retryLater(error)));
+    this.#watch = new SupervisorWatch(options.clock, (error) =>
+      error === null ? this.wake() : this.#retryLater(error),
+    );
   }
 
   /** Somebody wrote the record: work that it no longer asks for is stopped at once. */
@@ -178,16 +180,18 @@ export class SandboxWorker {
   async #look(record: SandboxRecord, instance: Instance, driver: Driver): Promise<boolean> {
     const { id, records, log } = this.#options;
     const { run } = instance;
-    const reference = { id: instance.id, attemptNumber: record.attemptNumber, run };
-    const seen = await driver.observe({ id, name: record.name }, reference, instance.handle);
-    if (seen.state === "unknown") {
+    const { signal } = this.#closing;
+    const sandbox = { id, name: record.name };
+    const expected = { instanceId: instance.id, desired: "running" } as const;
+    const seen = await driver.observe(sandbox, expected, instance.handle, { signal });
+    if (seen === null || (seen.running === null && !seen.stale)) {
       this.#wakeLater();
       return false;
     }
-    if (seen.state === "running") {
-      const launched = { run, handle: seen.handle };
+    if (seen.running === true && !seen.stale) {
+      const launched = { run, handle: instance.handle ?? { instance: instance.id } };
       const { result } = await records.change(id, (found, now) => recordLaunched(found, launched, now));
-      if (result) this.#watch.begin(driver, { sandbox: { id, name: record.name }, ...launched });
+      if (result) this.#watch.begin(driver, { sandbox, instanceId: instance.id, ...launched });
       log("adopted", { sandbox: id, run });
       return result;
     }

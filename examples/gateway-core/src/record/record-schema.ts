@@ -23,7 +23,11 @@ const conditionSchema = z.strictObject({
 
 const specSchema = z.strictObject({
   driver: z.string(),
-  image: z.strictObject({ name: z.string(), path: z.string(), include: z.array(z.string()).optional() }),
+  image: z.strictObject({
+    name: z.string(),
+    path: z.string().optional(),
+    include: z.array(z.string()).optional(),
+  }),
   command: z.array(z.string()),
   driverOptions: json,
   budgets: z.strictObject({

@@ -14,9 +14,10 @@ export interface SandboxSpec {
 }
 
 export interface ImageSpec {
-  /** What a person calls it; progress lines name it. */
+  /** The image's reference, or what a person calls it; progress lines name it. */
   readonly name: string;
-  readonly path: string;
+  /** A file or directory on this machine, where the driver takes one. Each driver's `check` decides. */
+  readonly path?: string | undefined;
   /** Parts of a directory that make up the image; absent means all of it. */
   readonly include?: readonly string[] | undefined;
 }
