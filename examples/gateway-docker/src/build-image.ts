@@ -1,0 +1,44 @@
+#!/usr/bin/env node
+import { createWriteStream } from "node:fs";
+import { pipeline } from "node:stream/promises";
+import { parseArgs } from "node:util";
+import { connectEngine, jsonLines } from "./engine.js";
+import { findBusybox, packSandboxImage } from "./guest/sandbox-image.js";
+
+const USAGE = `Builds the image that sandboxes run in, FROM scratch, out of this machine's Node and busybox.
+
+  build-image [--tag slipway-sandbox:latest] [--docker-host unix:///path] [--tar FILE]
+
+--tar writes the root filesystem to a file and leaves the engine alone.`;
+
+const { values } = parseArgs({
+  options: {
+    tag: { type: "string", default: "slipway-sandbox:latest" },
+    "docker-host": { type: "string" },
+    tar: { type: "string" },
+    help: { type: "boolean", default: false },
+  },
+});
+
+async function build(): Promise<void> {
+  const busybox = await findBusybox();
+  if (busybox === null)
+    console.error("No static busybox here (package busybox-static): the image gets no shell.");
+  const tar = packSandboxImage({ busybox });
+  if (values.tar !== undefined) {
+    await pipeline(tar, createWriteStream(values.tar));
+    console.log(values.tar);
+    return;
+  }
+  const [repo = "", tag = "latest"] = values.tag.split(":");
+  const docker = connectEngine(values["docker-host"]);
+  const changes = ["ENV PATH=/usr/local/bin:/bin", "WORKDIR /workspace"];
+  const answer = docker.importImage(tar, { repo, tag, changes }) as Promise<NodeJS.ReadableStream>;
+  for await (const message of jsonLines(await answer)) {
+    if (typeof message["error"] === "string") throw new Error(message["error"]);
+  }
+  console.log(`${repo}:${tag}`);
+}
+
+if (values.help) console.log(USAGE);
+else await build();

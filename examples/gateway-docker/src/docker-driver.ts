@@ -1,0 +1,239 @@
+import {
+  InvalidInputError,
+  PermanentDriverError,
+  seenInstance,
+  type DriverPort,
+  type ImageSpec,
+  type Json,
+  type JsonObject,
+  type LaunchContext,
+  type LaunchRequest,
+  type SandboxRef,
+  type WorkContext,
+} from "@slipway-examples/gateway-core";
+import { systemClock, type Clock } from "slipway";
+import type { ExpectedRun, Observation, ObservedSandbox, Page, WatchEvent } from "slipway/phase";
+import type Docker from "dockerode";
+import { stat } from "node:fs/promises";
+import { isAbsolute } from "node:path";
+import { INSIDE, containerSpec, tokenArchive, type Surroundings } from "./container-spec.js";
+import { archiveOf, parseDockerOptions, parseReference } from "./docker-options.js";
+import { engineMessage, jsonLines, statusOf, unless } from "./engine.js";
+import { EngineImages } from "./image/engine-images.js";
+import { LABEL, markedWith } from "./marks.js";
+import { observeSandbox } from "./observe.js";
+import { SandboxObjects, sandboxIdOf } from "./sandbox-objects.js";
+
+const DEFAULT_STOP_GRACE_MS = 10_000;
+const PAGE_SIZE = 100;
+
+/** What of the engine's news may change a sandbox. Health checks would fill the stream with their own processes. */
+const EVENTS = ["create", "start", "die", "oom", "health_status", "pause", "unpause", "destroy"];
+
+export interface DockerDriverOptions {
+  readonly docker: Docker;
+  /** The mark of this gateway on everything it makes. Two gateways on one engine need two. */
+  readonly gateway: string;
+  readonly clock?: Clock | undefined;
+  /** The engine's network for sandboxes. Default `host`, which reaches the gateway on the loopback interface. */
+  readonly network?: string | undefined;
+  /** A directory with the gateway's socket in it, mounted into every sandbox: then `network` may be `none`. */
+  readonly socketDir?: string | undefined;
+  readonly stopGraceMs?: number | undefined;
+  /** Run the engine's init as first process, default true. An engine without one needs false. */
+  readonly init?: boolean | undefined;
+}
+
+/** A sandbox is a volume for its workspace and, for each run, a container. */
+export class DockerDriver implements DriverPort {
+  readonly name = "docker";
+  readonly #docker: Docker;
+  readonly #clock: Clock;
+  readonly #gateway: string;
+  readonly #surroundings: Surroundings;
+  readonly #stopGraceMs: number;
+  readonly #objects: SandboxObjects;
+  readonly #images: EngineImages;
+
+  constructor(options: DockerDriverOptions) {
+    const { docker, gateway, clock = systemClock, network = "host", socketDir = null, init = true } = options;
+    this.#docker = docker;
+    this.#clock = clock;
+    this.#gateway = gateway;
+    this.#surroundings = { gateway, network, socketDir, init };
+    this.#stopGraceMs = options.stopGraceMs ?? DEFAULT_STOP_GRACE_MS;
+    this.#objects = new SandboxObjects(docker, gateway);
+    this.#images = new EngineImages(docker, clock);
+  }
+
+  async check(image: ImageSpec, options: JsonObject): Promise<void> {
+    parseDockerOptions(options);
+    if (image.include !== undefined) {
+      throw new InvalidInputError("image.include", "absent (an image is used whole)", image.include);
+    }
+    const archive = archiveOf(image);
+    if (archive === null) {
+      const expected = "an image reference, as in name:tag or host/name@sha256:…";
+      if (parseReference(image.name) === null)
+        throw new InvalidInputError("image.name", expected, image.name);
+      return;
+    }
+    if (!isAbsolute(archive)) throw new InvalidInputError("image.path", "an absolute path", archive);
+    const found = await stat(archive).catch(() => null);
+    if (found?.isFile() !== true)
+      throw new InvalidInputError("image.path", "an archive that exists", archive);
+  }
+
+  async launch(request: LaunchRequest, context: LaunchContext): Promise<Json> {
+    const { image, instance, sandbox } = request;
+    const { signal } = context;
+    const options = parseDockerOptions(request.options);
+    await this.#objects.refuseOvertaken(sandbox, instance, signal);
+    const before = await this.#containerOf(sandbox, instance.id, signal);
+    // Started by a call whose answer was lost: the run has begun, and is observed from now on.
+    if (before !== null && before.State !== "created") return { container: before.Id };
+    if (before !== null) await this.#objects.removeContainer(before.Id, signal);
+    await this.#objects.ensureWorkspace(sandbox);
+    const { id: imageId } = await this.#images.prepare(image, options.pull, context);
+    signal.throwIfAborted();
+    const spec = containerSpec(request, imageId, options, this.#surroundings);
+    // Not to be given up half-way: the engine would go on with it, and nobody would know what it made.
+    const container = await this.#docker.createContainer(spec).catch((error: unknown) => {
+      throw refusal("ContainerCreateFailed", `The engine refused the container of ${sandbox.name}`, error);
+    });
+    try {
+      await this.#begin(container, request, signal);
+    } catch (error) {
+      await this.#objects.removeContainer(container.id, new AbortController().signal).catch(() => undefined);
+      throw error;
+    }
+    const started = { step: "supervisor", label: "Supervisor started", subject: container.id.slice(0, 12) };
+    context.report({ ...started, unit: "none", done: true });
+    return { container: container.id };
+  }
+
+  async observe(
+    sandbox: SandboxRef,
+    run: ExpectedRun,
+    handle: Json | null,
+    { signal }: WorkContext,
+  ): Promise<Observation | null> {
+    const found = await this.#objects.containers(signal, sandbox);
+    const expected = found.find(({ Labels }) => Labels[LABEL.instance] === run.instanceId) ?? null;
+    const wasStarted = handle !== null && expected === null;
+    const counts = expected ?? (wasStarted ? null : (found[0] ?? null));
+    return this.#look(sandbox.id, counts, wasStarted, run, signal);
+  }
+
+  async list(cursor: string | null, { signal }: WorkContext): Promise<Page<ObservedSandbox>> {
+    const containers = await this.#objects.containers(signal);
+    const latest = new Map<string, Docker.ContainerInfo | null>();
+    for (const id of await this.#objects.workspaces(signal)) latest.set(id, null);
+    for (const container of containers.toReversed()) {
+      const id = sandboxIdOf(container.Labels);
+      if (id !== null) latest.set(id, container);
+    }
+    const ids = [...latest.keys()].sort().filter((id) => cursor === null || id > cursor);
+    const page = ids.slice(0, PAGE_SIZE);
+    const items = await Promise.all(
+      page.map(async (id) => ({
+        id,
+        observation: await this.#look(id, latest.get(id) ?? null, false, {}, signal),
+      })),
+    );
+    return { items, cursor: ids.length > page.length ? (page.at(-1) ?? null) : null };
+  }
+
+  async *watch({ signal }: WorkContext): AsyncGenerator<WatchEvent> {
+    const filters = { ...markedWith(this.#gateway), type: ["container"], event: EVENTS };
+    const stream = await this.#docker.getEvents({ filters: JSON.stringify(filters), abortSignal: signal });
+    try {
+      for await (const { Actor } of jsonLines(stream)) {
+        const id = sandboxIdOf((Actor as { Attributes?: Record<string, string> } | undefined)?.Attributes);
+        if (id !== null) yield { type: "changed", id };
+      }
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
+  }
+
+  async stop(sandbox: SandboxRef, { signal }: WorkContext): Promise<void> {
+    await this.#objects.stop(sandbox, this.#stopGraceMs, signal);
+  }
+
+  async cleanUp(sandbox: SandboxRef, { signal }: WorkContext): Promise<void> {
+    await this.#objects.removeContainers(sandbox, signal);
+  }
+
+  async remove(sandbox: SandboxRef, { signal }: WorkContext): Promise<void> {
+    await this.#objects.removeContainers(sandbox, signal);
+    await this.#objects.removeWorkspace(sandbox, signal);
+  }
+
+  /** From a container that was made to one that runs, once nothing older runs beside it. */
+  async #begin(container: Docker.Container, request: LaunchRequest, signal: AbortSignal): Promise<void> {
+    const { access, image, instance, sandbox } = request;
+    // Made first and looked for then: of two gateways at this point at least one sees the other's.
+    await this.#objects.refuseOvertaken(sandbox, instance, signal);
+    await this.#objects.removeContainers(sandbox, signal, instance);
+    await this.#checkSupervisor(container, image);
+    await container.putArchive(await tokenArchive(access.token), { path: "/" });
+    signal.throwIfAborted();
+    await this.#start(container, request);
+    signal.throwIfAborted();
+  }
+
+  async #checkSupervisor(container: Docker.Container, image: ImageSpec): Promise<void> {
+    for (const path of [INSIDE.node, INSIDE.start]) {
+      const answer = container.infoArchive({ path }) as Promise<NodeJS.ReadableStream>;
+      const found = await answer.catch((error: unknown) => {
+        if (statusOf(error) !== 404) throw error;
+        const message = `The image ${image.name} has no ${path}: no supervisor can run in it`;
+        throw new PermanentDriverError("DockerSupervisorMissing", message);
+      });
+      found.resume();
+    }
+  }
+
+  /** Starts it. What the engine calls a fault of the request no second try can mend; anything else it may. */
+  async #start(container: Docker.Container, { sandbox }: LaunchRequest): Promise<void> {
+    await unless([304], container.start()).catch((error: unknown) => {
+      throw refusal(
+        "ContainerStartFailed",
+        `The engine cannot start the container of ${sandbox.name}`,
+        error,
+      );
+    });
+  }
+
+  async #containerOf(
+    sandbox: SandboxRef,
+    instanceId: string,
+    signal: AbortSignal,
+  ): Promise<Docker.ContainerInfo | null> {
+    const found = await this.#objects.containers(signal, sandbox);
+    return found.find(({ Labels }) => Labels[LABEL.instance] === instanceId) ?? null;
+  }
+
+  async #look(
+    sandboxId: string,
+    container: Docker.ContainerInfo | null,
+    wasStarted: boolean,
+    run: ExpectedRun,
+    signal: AbortSignal,
+  ): Promise<Observation> {
+    const observedAt = this.#clock.now();
+    const inspect = container === null ? null : await this.#objects.inspect(container.Id, signal);
+    const sandbox = { id: sandboxId, name: "" };
+    const workspace = inspect !== null || (await this.#objects.hasWorkspace(sandbox, signal));
+    const seen = observeSandbox({ inspect, workspace, wasStarted, observedAt }, run);
+    return seenInstance(seen, inspect?.Config.Labels[LABEL.instance] ?? null, run);
+  }
+}
+
+/** An engine that calls the request itself faulty means it; not-found and conflicts may pass, as its own faults do. */
+function refusal(reason: string, what: string, error: unknown): Error {
+  const message = `${what}: ${engineMessage(error)}`;
+  if (statusOf(error) === 400) return new PermanentDriverError(reason, message, { cause: error });
+  return new Error(message, { cause: error });
+}

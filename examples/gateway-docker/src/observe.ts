@@ -1,0 +1,37 @@
+import { observeDockerInspect, type ExpectedRun, type Observation } from "slipway/phase";
+import { LABEL } from "./marks.js";
+
+/** What the engine was found to have of one sandbox. */
+export interface Found {
+  /** The inspect answer of the container that counts: of the expected run, or else of the latest. */
+  readonly inspect: unknown;
+  readonly workspace: boolean;
+  /** A container of the expected run was started, the gateway has it in writing. */
+  readonly wasStarted: boolean;
+  readonly observedAt: number;
+}
+
+/**
+ * The facts of one sandbox. What lasts of it is the workspace: each run is a container of its own, so that a sandbox
+ * without a container is one that nothing runs for, and one without a workspace is gone.
+ */
+export function observeSandbox(found: Found, run: ExpectedRun): Observation {
+  const { inspect, observedAt, wasStarted, workspace } = found;
+  if (inspect !== null) {
+    return observeDockerInspect({ inspect }, { run, observedAt, instanceKey: LABEL.instance });
+  }
+  const absent = observeDockerInspect({ inspect: null, error: { statusCode: 404 } }, { run, observedAt });
+  if (!workspace) return absent;
+  const desired = run.desired ?? "running";
+  const lost = wasStarted && desired === "running";
+  return {
+    ...absent,
+    exists: true,
+    deleting: desired === "deleted",
+    // Whether a driver somewhere is at work on a first container cannot be seen at the engine.
+    bootstrapping: desired === "running" && !wasStarted ? null : false,
+    failureReason: lost ? "ComputeResourceMissing" : null,
+    failureClass: lost ? "terminal" : null,
+    message: lost ? "The container of this run was removed by somebody else." : null,
+  };
+}

@@ -1,0 +1,131 @@
+import { PermanentDriverError, type InstanceRef, type SandboxRef } from "@slipway-examples/gateway-core";
+import type Docker from "dockerode";
+import { statusOf, unless } from "./engine.js";
+import {
+  LABEL,
+  laterFirst,
+  markedWith,
+  sandboxLabels,
+  startOf,
+  workspaceName,
+  type Labels,
+  type Start,
+} from "./marks.js";
+
+/** Answers that mean that there is nothing left to do: gone already, already so, or on its way. */
+const GONE = 404;
+const ALREADY = 304;
+const IN_PROGRESS = 409;
+
+/** What the engine keeps of this gateway's sandboxes: a workspace volume each, and a container for each run. */
+export class SandboxObjects {
+  readonly #docker: Docker;
+  readonly #gateway: string;
+
+  constructor(docker: Docker, gateway: string) {
+    this.#docker = docker;
+    this.#gateway = gateway;
+  }
+
+  /** Containers of one sandbox, or of all, later starts first. */
+  async containers(signal: AbortSignal, sandbox?: SandboxRef): Promise<readonly Docker.ContainerInfo[]> {
+    const filters = markedWith(this.#gateway, sandbox);
+    const found = await this.#docker.listContainers({ all: true, filters, abortSignal: signal });
+    return found.sort((a, b) => laterFirst(startOf(a.Labels), startOf(b.Labels)));
+  }
+
+  /** Ids of the sandboxes that have a workspace. */
+  async workspaces(signal: AbortSignal): Promise<readonly string[]> {
+    const filters = markedWith(this.#gateway);
+    const { Volumes } = await this.#docker.listVolumes({ filters, abortSignal: signal });
+    return Volumes.flatMap(({ Labels }) => sandboxIdOf(Labels) ?? []);
+  }
+
+  async hasWorkspace(sandbox: SandboxRef, signal: AbortSignal): Promise<boolean> {
+    try {
+      const volume = this.#docker.getVolume(workspaceName(sandbox));
+      const found = await volume.inspect({ abortSignal: signal });
+      return isOf(found.Labels, this.#gateway, sandbox);
+    } catch (error) {
+      if (statusOf(error) === GONE) return false;
+      throw error;
+    }
+  }
+
+  /** Makes the workspace when it is not there. The engine answers with the old one when there is one of that name. */
+  async ensureWorkspace(sandbox: SandboxRef): Promise<void> {
+    const name = workspaceName(sandbox);
+    await this.#docker.createVolume({ Name: name, Labels: sandboxLabels(this.#gateway, sandbox) });
+    const { Labels } = await this.#docker.getVolume(name).inspect();
+    if (!isOf(Labels, this.#gateway, sandbox)) {
+      throw new PermanentDriverError("OwnershipConflict", `The volume ${name} belongs to somebody else`);
+    }
+  }
+
+  async inspect(id: string, signal: AbortSignal): Promise<Docker.ContainerInspectInfo | null> {
+    try {
+      return await this.#docker.getContainer(id).inspect({ abortSignal: signal });
+    } catch (error) {
+      if (statusOf(error) === GONE) return null;
+      throw error;
+    }
+  }
+
+  /** Asks what runs to end, and kills it after the grace. Containers stay, with their exit codes and output. */
+  async stop(sandbox: SandboxRef, graceMs: number, signal: AbortSignal): Promise<void> {
+    const t = Math.ceil(graceMs / 1000);
+    const found = await this.containers(signal, sandbox);
+    const running = found.filter(({ State }) => !["created", "exited", "dead", "removing"].includes(State));
+    await Promise.all(
+      running.map(({ Id }) =>
+        unless([GONE, ALREADY], this.#docker.getContainer(Id).stop({ t, abortSignal: signal })),
+      ),
+    );
+  }
+
+  /** Kills and removes the containers of the starts before the given one, or all. */
+  async removeContainers(sandbox: SandboxRef, signal: AbortSignal, before?: Start): Promise<void> {
+    const found = await this.containers(signal, sandbox);
+    const old =
+      before === undefined ? found : found.filter(({ Labels }) => isBefore(startOf(Labels), before));
+    await Promise.all(old.map(({ Id }) => this.removeContainer(Id, signal)));
+  }
+
+  async removeContainer(id: string, signal: AbortSignal): Promise<void> {
+    const options = { force: true, v: true, abortSignal: signal };
+    await unless([GONE, IN_PROGRESS], this.#docker.getContainer(id).remove(options));
+  }
+
+  /** Removes the workspace. Fails while a container still uses it. */
+  async removeWorkspace(sandbox: SandboxRef, signal: AbortSignal): Promise<void> {
+    if (!(await this.hasWorkspace(sandbox, signal))) return;
+    const volume = this.#docker.getVolume(workspaceName(sandbox));
+    await unless([GONE], volume.remove({ abortSignal: signal }));
+  }
+
+  /**
+   * Stops a start that another one has overtaken: the gateway that asked for it lost its lease and does not know yet.
+   * It must not end what the newer one started.
+   */
+  async refuseOvertaken(sandbox: SandboxRef, start: InstanceRef, signal: AbortSignal): Promise<void> {
+    const [latest] = await this.containers(signal, sandbox);
+    if (latest !== undefined && isBefore(start, startOf(latest.Labels))) {
+      const by = startOf(latest.Labels);
+      throw new Error(
+        `run ${start.run} of attempt ${start.attemptNumber} was overtaken by run ${by.run} of attempt ${by.attemptNumber}`,
+      );
+    }
+  }
+}
+
+export function sandboxIdOf(labels: Labels): string | null {
+  return labels?.[LABEL.sandbox] ?? null;
+}
+
+function isBefore(a: Start, b: Start): boolean {
+  return laterFirst(a, b) > 0;
+}
+
+function isOf(labels: Labels, gateway: string, sandbox: SandboxRef): boolean {
+  return labels?.[LABEL.gateway] === gateway && sandboxIdOf(labels) === sandbox.id;
+}

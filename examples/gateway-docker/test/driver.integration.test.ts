@@ -1,0 +1,346 @@
+import { PermanentDriverError } from "@slipway-examples/gateway-core";
+import { derivePhase, type DesiredState, type ExpectedRun } from "slipway/phase";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { connectEngine } from "../src/engine.js";
+import { DriverBench, TOKEN, until } from "./driver-bench.js";
+import { importStandIn, STAND_IN_IMAGE, TestEngine, whyNoEngine } from "./engine.js";
+
+const sleep = ["sleep", "1000"];
+
+describe.skipIf(whyNoEngine !== null)(
+  `the Docker driver on a real engine (${whyNoEngine ?? "dockerd"})`,
+  () => {
+    let engine: TestEngine;
+    const benches: DriverBench[] = [];
+    const bench = (): DriverBench => {
+      const made = new DriverBench(engine);
+      benches.push(made);
+      return made;
+    };
+
+    beforeAll(async () => {
+      engine = await TestEngine.start();
+      await importStandIn(engine);
+      await engine.importImage("bare:1", { supervisor: false });
+      await engine.importImage("broken:1", { files: { "/usr/local/bin/node": "not a program" } });
+    });
+    afterEach(async () => {
+      for (const made of benches.splice(0)) await made.driver.remove(made.sandbox, made);
+      expect(await engine.remains()).toEqual({ containers: [], volumes: [], dangling: 0 });
+    });
+    afterAll(() => engine.remove());
+
+    it("starts a container, shows it, stops it, and removes everything", async () => {
+      const at = bench();
+      const run: ExpectedRun = { instanceId: "instance-1", desired: "running" };
+      const handle = await at.launch(at.request(1, sleep));
+      expect(await at.observe(run, handle)).toMatchObject({
+        exists: true,
+        running: true,
+        readiness: "none",
+        instanceId: "instance-1",
+        stale: false,
+      });
+      const listed = await at.driver.list(null, at);
+      expect(listed).toMatchObject({
+        items: [{ id: at.sandbox.id, observation: { running: true } }],
+        cursor: null,
+      });
+
+      await at.driver.stop(at.sandbox, at);
+      const stopped = await at.observe({ ...run, desired: "stopped" }, handle);
+      expect(stopped).toMatchObject({ running: false, completed: true, failureReason: null });
+      expect(phaseAfter("Stopping", "stopped", stopped)).toMatchObject({ phase: "Stopped" });
+      await at.driver.stop(at.sandbox, at);
+
+      await at.driver.remove(at.sandbox, at);
+      expect(await at.observe({ desired: "deleted" }, handle)).toMatchObject({ exists: false });
+      await at.driver.remove(at.sandbox, at);
+    });
+
+    it("keeps the token out of everything that an inspection shows, and out of the workload", async () => {
+      const at = bench();
+      const handle = await at.launch(at.request(1, ["sh", "-c", "env > /tmp/env; sleep 1000"]));
+      expect(JSON.stringify(await engine.docker.getContainer(handle).inspect())).not.toContain(TOKEN);
+      expect(JSON.stringify(await engine.docker.listContainers({ all: true }))).not.toContain(TOKEN);
+      await until(async () =>
+        (await engine.exec(handle, "cat", "/tmp/env")).includes("SLIPWAY") ? true : null,
+      );
+      // The supervisor had it, whole, and removed the file.
+      expect(await engine.exec(handle, "cat", "/tmp/token-length")).toBe(String(TOKEN.length));
+      expect(await engine.exec(handle, "ls", "-A", "/run/slipway")).toBe("");
+      expect(await engine.exec(handle, "cat", "/tmp/env")).not.toContain(TOKEN);
+    });
+
+    it("starts one instance once, however often it is asked", async () => {
+      const at = bench();
+      const request = at.request(1, sleep);
+      const handle = await at.launch(request);
+      expect(await at.launch(request)).toBe(handle);
+      await engine.docker.getContainer(handle).kill();
+      // It has had its run: asking again shows the same end, and no second one.
+      expect(await at.launch(request)).toBe(handle);
+      expect((await engine.remains()).containers).toHaveLength(1);
+    });
+
+    it("takes a container that an earlier gateway made and never started for nothing", async () => {
+      const at = bench();
+      const handle = await at.launch(at.request(1, sleep));
+      const { Name, Config, HostConfig } = await engine.docker.getContainer(handle).inspect();
+      await engine.docker.getContainer(handle).remove({ force: true });
+      const half = await engine.docker.createContainer({ ...Config, HostConfig, name: Name.slice(1) });
+      const begun = await at.launch(at.request(1, sleep));
+      expect(begun).not.toBe(half.id);
+      expect(await at.observe({ instanceId: "instance-1" }, begun)).toMatchObject({ running: true });
+    });
+
+    it("begins a newer run in a new container, keeps the workspace, and refuses an overtaken one", async () => {
+      const at = bench();
+      const first = await at.launch(at.request(1, sleep));
+      await engine.exec(first, "sh", "-c", "echo kept > /workspace/note");
+      const second = await at.launch(at.request(2, sleep));
+      expect((await engine.remains()).containers).toHaveLength(1);
+      expect(await engine.exec(second, "cat", "/workspace/note")).toBe("kept");
+      await expect(at.launch(at.request(1, sleep))).rejects.toThrow(
+        "run 1 of attempt 1 was overtaken by run 2",
+      );
+      expect(await at.observe({ instanceId: "instance-2" })).toMatchObject({ running: true, stale: false });
+      // Evidence about a run that is not the expected one moves nothing.
+      expect(await at.observe({ instanceId: "instance-3" })).toMatchObject({ stale: true });
+    });
+
+    it("never takes the exit of the run before for the new one's", async () => {
+      const at = bench();
+      await at.launch(at.request(1, ["sh", "-c", "exit 7"]));
+      const ended = await at.until(({ completed }) => completed === true, { instanceId: "instance-1" });
+      expect(ended).toMatchObject({ exitCode: 7, failureReason: "ProcessExited", failureClass: "terminal" });
+      const next = await at.observe({ instanceId: "instance-2", desired: "running" });
+      expect(next).toMatchObject({ stale: true, completed: false, exitCode: null, failureReason: null });
+      expect(phaseAfter("Starting", "running", next)).toMatchObject({ phase: "Starting" });
+    });
+
+    it("tells a result, an error, a kill, a lack of memory and a stop of ours apart", async () => {
+      const phases = async (
+        command: readonly string[],
+        options = {},
+        act: (at: DriverBench, handle: string) => Promise<void> = () => Promise.resolve(),
+        desired: DesiredState = "running",
+      ): Promise<unknown> => {
+        const at = bench();
+        const handle = await at.launch(at.request(1, command, { options }));
+        await act(at, handle);
+        const run = { instanceId: "instance-1", desired };
+        const seen = await at.until(({ completed }) => completed === true, run);
+        const { phase, reason } = phaseAfter(desired === "running" ? "Ready" : "Stopping", desired, seen);
+        return { phase, reason, exitCode: seen.exitCode };
+      };
+      const hog = ["node", "-e", "const a = []; for (;;) a.push(Buffer.alloc(1 << 20, 1))"];
+      const kill = (_: DriverBench, handle: string): Promise<void> =>
+        engine.docker.getContainer(handle).kill();
+      const stop = async (at: DriverBench, handle: string): Promise<void> => {
+        await until(async () => ((await engine.exec(handle, "cat", "/tmp/up")) === "up" ? true : null));
+        await at.driver.stop(at.sandbox, at);
+      };
+      const up = "echo up > /tmp/up;";
+      expect(await phases(["true"])).toEqual({
+        phase: "Completed",
+        reason: "MainProcessCompleted",
+        exitCode: 0,
+      });
+      expect(await phases(["sh", "-c", "exit 3"])).toEqual({
+        phase: "Error",
+        reason: "ProcessExited",
+        exitCode: 3,
+      });
+      expect(await phases(sleep, {}, kill)).toEqual({ phase: "Error", reason: "Killed", exitCode: 137 });
+      expect(await phases(hog, { memoryBytes: 100_000_000 })).toEqual({
+        phase: "Error",
+        reason: "OutOfMemory",
+        exitCode: 137,
+      });
+      expect(await phases(["sh", "-c", `${up} exec sleep 1000`], {}, stop, "stopped")).toEqual({
+        phase: "Stopped",
+        reason: "Stopped",
+        exitCode: 143,
+      });
+      expect(
+        await phases(["sh", "-c", `trap '' TERM; ${up} while :; do sleep 1; done`], {}, stop, "stopped"),
+      ).toMatchObject({
+        phase: "Stopped",
+        exitCode: 137,
+      });
+    });
+
+    it("is ready while the health check passes, and not before", async () => {
+      const at = bench();
+      const healthcheck = {
+        command: ["test", "-e", "/tmp/ok"],
+        intervalMs: 200,
+        retries: 2,
+        timeoutMs: 5000,
+      };
+      const handle = await at.launch(at.request(1, sleep, { options: { healthcheck } }));
+      const run = { instanceId: "instance-1" };
+      expect(await at.observe(run)).toMatchObject({ running: true, readiness: "signal", ready: false });
+      await engine.exec(handle, "touch", "/tmp/ok");
+      const healthy = await at.until(({ ready }) => ready === true, run);
+      expect(phaseAfter("Starting", "running", healthy)).toMatchObject({ phase: "Ready" });
+      await engine.exec(handle, "rm", "/tmp/ok");
+      const sick = await at.until(({ failureReason }) => failureReason !== null, run);
+      expect(sick).toMatchObject({
+        running: true,
+        ready: false,
+        failureReason: "HealthCheckFailed",
+        failureClass: "transient",
+      });
+    });
+
+    it("shows a paused container as suspended, and ends it when asked", async () => {
+      const at = bench();
+      const handle = await at.launch(at.request(1, sleep));
+      await engine.docker.getContainer(handle).pause();
+      expect(await at.observe({ instanceId: "instance-1" })).toMatchObject({
+        running: false,
+        suspended: true,
+      });
+      await at.driver.stop(at.sandbox, at);
+      expect(await at.observe({ instanceId: "instance-1", desired: "stopped" })).toMatchObject({
+        completed: true,
+      });
+    });
+
+    it("sees a container that somebody removed, and a stopped sandbox that lost nothing by it", async () => {
+      const at = bench();
+      const handle = await at.launch(at.request(1, sleep));
+      await engine.docker.getContainer(handle).remove({ force: true });
+      const run: ExpectedRun = { instanceId: "instance-1", desired: "running" };
+      const lost = await at.observe(run, handle);
+      expect(phaseAfter("Ready", "running", lost)).toMatchObject({
+        phase: "Error",
+        reason: "ComputeResourceMissing",
+      });
+      const rest = await at.observe({ ...run, desired: "stopped" }, handle);
+      expect(phaseAfter("Stopping", "stopped", rest)).toMatchObject({ phase: "Stopped" });
+      // The workspace is still to be removed, so the sandbox is not gone yet.
+      const going = await at.observe({ ...run, desired: "deleted" }, handle);
+      expect(phaseAfter("Deleting", "deleted", going)).toMatchObject({ phase: "Deleting" });
+    });
+
+    it.each([
+      [
+        "an image that nobody has",
+        { image: { name: "nobody/has-it:1" }, options: { pull: "never" } },
+        "ImagePullFailed",
+      ],
+      ["an image without the supervisor", { image: { name: "bare:1" } }, "DockerSupervisorMissing"],
+      ["an archive that vanished", { image: { name: "x", path: "/nowhere/x.tar" } }, "DockerArchiveUnusable"],
+      ["an archive that is none", { image: { name: "x", path: "/etc/passwd" } }, "DockerArchiveUnusable"],
+    ])("refuses %s for good, and leaves nothing but the workspace", async (_, more, reason) => {
+      const at = bench();
+      const failure = await at.launch(at.request(1, sleep, more)).catch((error: unknown) => error);
+      expect(failure).toBeInstanceOf(PermanentDriverError);
+      expect(failure).toMatchObject({ reason, message: expect.stringMatching(/nobody\/has-it:1|bare:1|x/) });
+      expect((await engine.remains()).containers).toEqual([]);
+    });
+
+    it("refuses a node that cannot be run for good, and leaves no container", async () => {
+      // With the engine's init the container starts, and ends at once with what a shell says of such a program.
+      const at = bench();
+      const image = { name: "broken:1" };
+      await at.launch(at.request(1, sleep, { image }));
+      const ended = await at.until(({ completed }) => completed === true, { instanceId: "instance-1" });
+      expect(phaseAfter("Starting", "running", ended)).toEqual(
+        expect.objectContaining({ phase: "Error", reason: "ProcessExited" }),
+      );
+      const without = new DriverBench(engine, { init: false });
+      benches.push(without);
+      const failure = await without
+        .launch(without.request(1, sleep, { image }))
+        .catch((error: unknown) => error);
+      expect(failure).toMatchObject({ name: "PermanentDriverError", reason: "ContainerStartFailed" });
+      await at.driver.cleanUp(at.sandbox, at);
+      expect((await engine.remains()).containers).toEqual([]);
+    });
+
+    it("does not take a volume of somebody else for its workspace", async () => {
+      const at = bench();
+      const name = `slipway-${at.sandbox.id}-workspace`;
+      await engine.docker.createVolume({ Name: name });
+      await expect(at.launch(at.request(1, sleep))).rejects.toMatchObject({ reason: "OwnershipConflict" });
+      await at.driver.remove(at.sandbox, at);
+      expect((await engine.remains()).volumes).toEqual([name]);
+      await engine.docker.getVolume(name).remove();
+    });
+
+    it("names the field of a request that no engine would take", async () => {
+      const { driver } = bench();
+      const image = { name: STAND_IN_IMAGE };
+      await expect(driver.check(image, { memoryBytes: 1 })).rejects.toThrow("driverOptions.memoryBytes");
+      await expect(driver.check(image, { healthcheck: { command: [] } })).rejects.toThrow(
+        "driverOptions.healthcheck.command",
+      );
+      await expect(driver.check(image, { colour: 1 })).rejects.toThrow("driverOptions.colour must be absent");
+      await expect(driver.check({ name: "UPPER:1" }, {})).rejects.toThrow("image.name");
+      await expect(driver.check({ name: "x", path: "relative.tar" }, {})).rejects.toThrow("image.path");
+      await expect(driver.check({ ...image, include: ["a"] }, {})).rejects.toThrow("image.include");
+      await expect(driver.check(image, { cpus: 0.5, pull: "always" })).resolves.toBeUndefined();
+    });
+
+    it("tells of changes as they happen, of its own sandboxes only", async () => {
+      const at = bench();
+      const foreign = new DriverBench(engine, { gateway: "another" });
+      benches.push(foreign);
+      const heard: string[] = [];
+      const controller = new AbortController();
+      const listening = (async () => {
+        for await (const { id } of at.driver.watch(controller)) heard.push(id);
+      })();
+      // Until the stream is open nothing would be heard: the first news shows that it is.
+      await foreign.launch(foreign.request(1, sleep));
+      const handle = await at.launch(at.request(1, sleep));
+      await until(async () => {
+        if (heard.length > 0) return true;
+        await engine.docker.getContainer(handle).pause();
+        await engine.docker.getContainer(handle).unpause();
+        return null;
+      });
+      const before = heard.length;
+      await at.driver.stop(at.sandbox, at);
+      await until(() => Promise.resolve(heard.length > before ? true : null));
+      controller.abort();
+      await listening;
+      expect(new Set(heard)).toEqual(new Set([at.sandbox.id]));
+      expect((await at.driver.list(null, at)).items.map(({ id }) => id)).toEqual([at.sandbox.id]);
+    });
+
+    it("lists all of its sandboxes, page by page, those that have only a workspace among them", async () => {
+      const at = bench();
+      const names = Array.from({ length: 105 }, (_, index) => `listed-${String(index).padStart(3, "0")}`);
+      for (const id of names) {
+        const Labels = { "slipway.dev/gateway": "test", "slipway.dev/sandbox-id": id };
+        await engine.docker.createVolume({ Name: `slipway-${id}-workspace`, Labels });
+      }
+      const first = await at.driver.list(null, at);
+      const second = await at.driver.list(first.cursor, at);
+      expect([...first.items, ...second.items].map(({ id }) => id)).toEqual(names);
+      expect(first.items[0]?.observation).toMatchObject({ exists: true, workload: "absent", running: false });
+      expect(second.cursor).toBeNull();
+      await Promise.all(names.map((id) => at.driver.remove({ id, name: id }, at)));
+    });
+
+    it("rejects when there is no engine, instead of showing that nothing is there", async () => {
+      const at = new DriverBench(engine, { docker: connectEngine(`unix://${engine.dir}/nobody.sock`) });
+      await expect(at.observe()).rejects.toThrow();
+      await expect(at.driver.list(null, at)).rejects.toThrow();
+      await expect(at.driver.watch(at)[Symbol.asyncIterator]().next()).rejects.toThrow();
+    });
+  },
+);
+
+function phaseAfter(
+  phase: "Starting" | "Ready" | "Stopping" | "Deleting",
+  desired: DesiredState,
+  observation: Awaited<ReturnType<DriverBench["observe"]>>,
+): { phase: string; reason: string } {
+  return derivePhase({ record: { phase, desired, since: 0 }, observation, now: Date.now() });
+}
