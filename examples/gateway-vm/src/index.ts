@@ -1,1 +1,2 @@
 export { VmDriver, type VmDriverOptions } from "./vm-driver.js";
+export { vmReasons } from "./reasons.js";

@@ -1,6 +1,5 @@
 import {
   isAlive,
-  PermanentDriverError,
   readStartMarker,
   type DriverPort,
   type ImageSpec,
@@ -40,6 +39,7 @@ import { START, type Accelerator } from "./machine/qemu-arguments.js";
 import { gatewayOf, startLines } from "./machine/start-lines.js";
 import { isNewer, SandboxDirs, sandboxesIn, type Start } from "./sandbox-dirs.js";
 import { parseVmOptions } from "./vm-options.js";
+import { permanent } from "./reasons.js";
 
 /** How long a guest may take to switch itself off: without KVM even that is slow. */
 const STOP_GRACE_MS = 15_000;
@@ -140,12 +140,8 @@ export class VmDriver implements DriverPort {
     }
   }
 
-  async observe(
-    sandbox: SandboxRef,
-    run: ExpectedRun,
-    _handle: Json | null,
-    _context: WorkContext,
-  ): Promise<Observation | null> {
+  /** From what is written down and from the machine itself: the gateway's handle is not needed for it. */
+  async observe(sandbox: SandboxRef, run: ExpectedRun): Promise<Observation | null> {
     return this.#look(await this.#dirs(sandbox), run);
   }
 
@@ -218,7 +214,8 @@ export class VmDriver implements DriverPort {
     const dirs = await this.#dirs({ id });
     const last = (await dirs.machines()).at(-1);
     const note = last === undefined ? null : await readNote(dirs.machineOf(last));
-    if (note?.process != null && (await isAlive(note.process))) await this.#news.attach(id, note.process);
+    const machine = note?.process ?? null;
+    if (machine !== null && (await isAlive(machine))) await this.#news.attach(id, machine);
   }
 
   /** Ends the machines of the starts up to the given one, and removes what is left of them. */
@@ -253,7 +250,7 @@ export class VmDriver implements DriverPort {
     for (const file of [kernel, initrd]) {
       await access(file).catch(() => {
         const text = `There is no ${file}: make it with scripts/engines/vm-kernel.sh ${dirname(file)}`;
-        throw new PermanentDriverError("ProvisioningFailed", text);
+        throw permanent("MachineGuestMissing", text);
       });
     }
     if (accelerator !== "auto") return accelerator;

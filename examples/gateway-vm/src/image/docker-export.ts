@@ -1,4 +1,3 @@
-import { PermanentDriverError } from "@slipway-examples/gateway-core";
 import type Docker from "dockerode";
 import { randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
@@ -6,6 +5,7 @@ import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { z } from "zod";
 import { readJson, writeJson } from "../json-file.js";
+import { permanent } from "../reasons.js";
 
 /** How long an engine may take to remove a container that has never run. One that is paused never answers. */
 const REMOVE_LIMIT_MS = 3000;
@@ -24,13 +24,10 @@ export async function inspectImage(
     signal.throwIfAborted();
     const status = statusOf(error);
     if (status === 404) {
-      throw new PermanentDriverError("LocalImageNotFound", `The local Docker engine has no image ${name}`);
+      throw permanent("MachineImageNotFound", `The local Docker engine has no image ${name}`);
     }
     if (status === 400) {
-      throw new PermanentDriverError(
-        "LocalImageNotFound",
-        `${name} is no name of an image: ${textOf(error)}`,
-      );
+      throw permanent("MachineImageNotFound", `${name} is no name of an image: ${textOf(error)}`);
     }
     throw engineError(error);
   }
@@ -83,7 +80,9 @@ export class ExportContainer {
 
   async export(signal: AbortSignal): Promise<Readable> {
     try {
-      return (await this.#docker.getContainer(this.#name).export({ abortSignal: signal })) as Readable;
+      const tar = await this.#docker.getContainer(this.#name).export({ abortSignal: signal });
+      // A readable stream in all but its declared type.
+      return tar as unknown as Readable;
     } catch (error) {
       signal.throwIfAborted();
       throw engineError(error);

@@ -1,4 +1,4 @@
-import { PermanentDriverError, type DriverProgress, type ImageSpec } from "@slipway-examples/gateway-core";
+import type { DriverProgress, ImageSpec } from "@slipway-examples/gateway-core";
 import { createHash } from "node:crypto";
 import { mkdir, open, rename, rm, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
@@ -9,6 +9,7 @@ import { runTool } from "../run-tool.js";
 import { ImageLock, type LockHolder } from "./image-lock.js";
 import type { ImageSource } from "./image-source.js";
 import { IncompleteArchiveError, PackError, packRootfs } from "./pack-rootfs.js";
+import { permanent } from "../reasons.js";
 
 /** A few reports a second keep a line on a terminal lively; each one is a committed write. */
 const REPORT_EVERY_MS = 250;
@@ -179,7 +180,7 @@ function asDriverError(error: unknown, image: ImageSpec): unknown {
   if (!malformed || isDiskFull(error)) return error;
   if (image.path === undefined) return error;
   const message = `${image.name} (${basename(image.path)}) is not a readable archive: ${error.message}`;
-  return new PermanentDriverError("LocalImageUnusable", message, { cause: error });
+  return permanent("MachineImageUnusable", message, error);
 }
 
 function isDiskFull(error: Error): boolean {
@@ -199,7 +200,7 @@ async function supervisorIn(
   const missing = [...(found.has(SUPERVISOR) ? [] : [SUPERVISOR]), ...(node === undefined ? ["node"] : [])];
   if (node !== undefined && missing.length === 0) return { node, supervisor: SUPERVISOR };
   const text = `The image ${image.name} has no supervisor: it lacks ${missing.join(" and ")}`;
-  throw new PermanentDriverError("LocalImageUnusable", text);
+  throw permanent("MachineSupervisorMissing", text);
 }
 
 /** After a crash of the machine, what has the image's name has to be the image. */

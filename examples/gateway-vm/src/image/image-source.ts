@@ -1,10 +1,11 @@
-import { InvalidInputError, PermanentDriverError, type ImageSpec } from "@slipway-examples/gateway-core";
+import { InvalidInputError, type ImageSpec } from "@slipway-examples/gateway-core";
 import type Docker from "dockerode";
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { isAbsolute } from "node:path";
 import type { Readable } from "node:stream";
 import { ExportContainer, inspectImage } from "./docker-export.js";
+import { permanent } from "../reasons.js";
 
 /** Where an image comes from, and what tells exactly this content from any other. */
 export interface ImageSource {
@@ -69,13 +70,10 @@ async function dockerSource(image: ImageSpec, docker: Docker, signal: AbortSigna
 async function archiveSource(image: ImageSpec, path: string): Promise<ImageSource> {
   const found = await stat(path, { bigint: true }).catch((error: unknown) => {
     const text = error instanceof Error ? error.message : String(error);
-    throw new PermanentDriverError("LocalImageNotFound", `The image ${image.name} cannot be read: ${text}`);
+    throw permanent("MachineImageNotFound", `The image ${image.name} cannot be read: ${text}`);
   });
   if (!found.isFile()) {
-    throw new PermanentDriverError(
-      "LocalImageUnusable",
-      `The image ${image.name} (${path}) is no tar archive`,
-    );
+    throw permanent("MachineImageUnusable", `The image ${image.name} (${path}) is no tar archive`);
   }
   const { dev, ino, size, mtimeNs, ctimeNs } = found;
   return {
@@ -84,7 +82,12 @@ async function archiveSource(image: ImageSpec, path: string): Promise<ImageSourc
     total: Number(size),
     open: async () => {
       const tar = createReadStream(path, { highWaterMark: 1 << 20 });
-      return Promise.resolve({ tar, close: async () => void (await Promise.resolve(tar.destroy())) });
+      return Promise.resolve({ tar, close: () => closed(tar) });
     },
   };
+}
+
+function closed(tar: Readable): Promise<void> {
+  tar.destroy();
+  return Promise.resolve();
 }

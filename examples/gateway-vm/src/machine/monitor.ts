@@ -1,6 +1,6 @@
 import type { ProcessIdentity } from "@slipway-examples/gateway-core";
 import { QmpClient } from "./qmp-client.js";
-import { CONSOLE, EVENTS, MONITOR } from "./qemu-arguments.js";
+import { CONSOLE, MONITOR, type EVENTS } from "./qemu-arguments.js";
 
 /** Longest console text that is kept, in bytes. */
 const CONSOLE_BYTES = 4096;
@@ -48,7 +48,6 @@ export async function nameOf(client: QmpClient): Promise<string | null> {
 export async function consoleOf(client: QmpClient): Promise<string> {
   const args = { device: CONSOLE, size: 65_536, format: "utf8" };
   const text = await client.execute("ringbuf-read", args).catch(() => "");
-  // eslint-disable-next-line no-control-regex -- a terminal's commands are no text
   return String(text)
     .replaceAll(/\u001b\[[0-9;?]*[A-Za-z]|\r/g, "")
     .trim()

@@ -33,8 +33,11 @@ export class QmpClient extends EventEmitter<QmpEvents> {
   private constructor(socket: Socket) {
     super();
     this.#socket = socket;
-    createInterface(socket).on("line", (line) => this.#take(line));
+    // A failure of the socket shows as its close; the lines would pass it on as an event of their own.
     socket.on("error", () => undefined);
+    createInterface(socket)
+      .on("line", (line) => this.#take(line))
+      .on("error", () => undefined);
     socket.on("close", () => {
       for (const answer of this.#waiting.values()) answer(null);
       this.#waiting.clear();

@@ -1,5 +1,6 @@
-import { PermanentDriverError, type LaunchRequest } from "@slipway-examples/gateway-core";
+import type { LaunchRequest } from "@slipway-examples/gateway-core";
 import type { CachedImage } from "../image/image-cache.js";
+import { permanent } from "../reasons.js";
 
 const LOOPBACK = new Set(["127.0.0.1", "localhost"]);
 
@@ -11,7 +12,7 @@ export function gatewayOf({ url }: LaunchRequest["access"]): {
   const { protocol, hostname, port } = new URL(url);
   if (protocol !== "http:" || !LOOPBACK.has(hostname)) {
     const text = `A guest reaches a gateway on this machine's loopback by plain HTTP, not ${url}`;
-    throw new PermanentDriverError("ProvisioningFailed", text);
+    throw permanent("MachineStartUnusable", text);
   }
   return { host: "127.0.0.1", port: port === "" ? 80 : Number(port) };
 }
@@ -33,10 +34,7 @@ export function startLines(request: LaunchRequest, image: CachedImage): string {
   const lines = Object.entries(variables).map(([name, value]) => `${name}=${value}\n`);
   const broken = lines.find((line) => /[\n\0]/.test(line.slice(0, -1)));
   if (broken !== undefined) {
-    throw new PermanentDriverError(
-      "ProvisioningFailed",
-      `${broken.split("=")[0] ?? ""} has a line break in it`,
-    );
+    throw permanent("MachineStartUnusable", `${broken.split("=")[0] ?? ""} has a line break in it`);
   }
   return lines.join("");
 }
