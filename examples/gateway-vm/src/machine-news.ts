@@ -34,6 +34,8 @@ export class MachineNews extends EventEmitter<NewsEvents> {
         this.say(sandboxId);
       });
       this.#attached.set(pid, client);
+      // What happened before this is not told any more: whoever wants to know looks once.
+      this.say(sandboxId);
     } catch {
       // Somebody else listens to it, or it is gone.
       this.#attached.delete(pid);

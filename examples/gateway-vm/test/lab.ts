@@ -13,15 +13,28 @@ import { VmDriver } from "../src/index.js";
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, "../../..");
 const ENGINES = join(ROOT, "scripts/engines");
-const TOOLS = ["qemu-system-x86_64", "sqfstar", "unsquashfs", "mke2fs", "socat", "busybox", "dockerd", "apt-get", "curl"];
+const TOOLS = [
+  "qemu-system-x86_64",
+  "sqfstar",
+  "unsquashfs",
+  "mke2fs",
+  "socat",
+  "busybox",
+  "dockerd",
+  "apt-get",
+  "curl",
+];
 
 /** Why no machine can be run here, `null` when one can. Tests that need one say it when they skip. */
 export const whyNoLab = ((): string | null => {
-  if (process.platform !== "linux" || process.arch !== "x64") return "QEMU's guests here are of Linux on x86-64";
+  if (process.platform !== "linux" || process.arch !== "x64")
+    return "QEMU's guests here are of Linux on x86-64";
   if (process.getuid?.() !== 0) return "a Docker engine of its own needs root";
   const path = `${process.env["PATH"] ?? ""}${delimiter}/usr/sbin${delimiter}/sbin`.split(delimiter);
   const missing = TOOLS.filter((tool) => !path.some((folder) => existsSync(join(folder, tool))));
-  return missing.length === 0 ? null : `not installed: ${missing.join(", ")} (scripts/install-test-packages.sh)`;
+  return missing.length === 0
+    ? null
+    : `not installed: ${missing.join(", ")} (scripts/install-test-packages.sh)`;
 })();
 
 /** A real Docker engine, a kernel for guests, and a directory for data; all of it is gone afterwards. */
@@ -35,10 +48,10 @@ export class Lab {
     this.docker = new Docker({ socketPath: this.dockerSocket });
   }
 
-  static async open(): Promise<Lab> {
+  static async open({ docker = true } = {}): Promise<Lab> {
     const lab = new Lab(await realpath(await mkdtemp(join(tmpdir(), "slipway-vm-"))));
     await run(join(ENGINES, "vm-kernel.sh"), [lab.guestDir]);
-    await run(join(ENGINES, "docker.sh"), ["start", lab.engineDir]);
+    if (docker) await lab.startEngine();
     return lab;
   }
 
@@ -64,7 +77,9 @@ export class Lab {
     const file = join(this.dir, name);
     const handle = await open(file, "w");
     try {
-      const child = spawn(join(ENGINES, "sandbox-image.sh"), options, { stdio: ["ignore", handle.fd, "inherit"] });
+      const child = spawn(join(ENGINES, "sandbox-image.sh"), options, {
+        stdio: ["ignore", handle.fd, "inherit"],
+      });
       const [code] = (await once(child, "exit")) as [number | null];
       if (code !== 0) throw new Error(`sandbox-image.sh ended with ${String(code)}`);
     } finally {
@@ -102,7 +117,8 @@ export class Lab {
     for (const pid of (await readdir("/proc")).filter((name) => /^\d+$/.test(name))) {
       const cwd = await readlink(`/proc/${pid}/cwd`).catch(() => "");
       const words = (await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")).split("\0");
-      const inside = cwd.startsWith(`${this.dir}/data-`) || words.some((word) => word.startsWith(`${this.dir}/data-`));
+      const inside =
+        cwd.startsWith(`${this.dir}/data-`) || words.some((word) => word.startsWith(`${this.dir}/data-`));
       if (inside && words[0] !== "") found.push(`${pid} ${words.slice(0, 3).join(" ")}`);
     }
     return found;
@@ -154,7 +170,11 @@ export class Launch {
   readonly result: Promise<Json>;
   readonly request: LaunchRequest;
 
-  constructor(driver: VmDriver, request: LaunchRequest, onReport?: (report: DriverProgress, launch: Launch) => void) {
+  constructor(
+    driver: VmDriver,
+    request: LaunchRequest,
+    onReport?: (report: DriverProgress, launch: Launch) => void,
+  ) {
     this.request = request;
     const report = (progress: DriverProgress): void => {
       this.reports.push(progress);

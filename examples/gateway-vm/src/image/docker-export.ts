@@ -2,6 +2,7 @@ import type Docker from "dockerode";
 import { randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import type { Readable } from "node:stream";
 import { z } from "zod";
 import { readJson, writeJson } from "../json-file.js";
@@ -9,6 +10,7 @@ import { permanent } from "../reasons.js";
 
 /** How long an engine may take to remove a container that has never run. One that is paused never answers. */
 const REMOVE_LIMIT_MS = 3000;
+const POLL_MS = 100;
 
 const noteSchema = z.object({ container: z.string() });
 
@@ -91,11 +93,16 @@ export class ExportContainer {
 
   /** Removes it; the note about it goes once the engine said that it is gone. */
   async remove(): Promise<void> {
-    try {
-      const options = { force: true, v: true, abortSignal: AbortSignal.timeout(REMOVE_LIMIT_MS) };
-      await this.#docker.getContainer(this.#name).remove(options);
-    } catch (error) {
-      if (statusOf(error) !== 404) throw engineError(error);
+    const abortSignal = AbortSignal.timeout(REMOVE_LIMIT_MS);
+    for (;;) {
+      try {
+        await this.#docker.getContainer(this.#name).remove({ force: true, v: true, abortSignal });
+      } catch (error) {
+        // 409: somebody's removal is under way, which is over when there is nothing left to remove.
+        if (statusOf(error) === 404) break;
+        if (statusOf(error) !== 409 || abortSignal.aborted) throw engineError(error);
+        await delay(POLL_MS);
+      }
     }
     await rm(noteIn(this.#staging), { force: true });
   }

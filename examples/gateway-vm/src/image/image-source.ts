@@ -24,6 +24,9 @@ export interface OpenArchive {
   close(): Promise<void>;
 }
 
+/** What may stand in the address of a request to the engine; whether it is an image's name, the engine decides. */
+const REFERENCE = /^[A-Za-z0-9][A-Za-z0-9_-]*(?:[.:@/][A-Za-z0-9_-]+)*$/;
+
 /** @throws InvalidInputError when the image names a source that this driver has not. */
 export function checkImage(image: ImageSpec): void {
   if (image.include !== undefined) {
@@ -36,7 +39,7 @@ export function checkImage(image: ImageSpec): void {
   if (image.path !== undefined && !isAbsolute(image.path)) {
     throw new InvalidInputError("image.path", "an absolute path of a tar archive", image.path);
   }
-  if (image.path === undefined && image.name.trim() === "") {
+  if (image.path === undefined && !REFERENCE.test(image.name)) {
     throw new InvalidInputError("image.name", "the name of an image in the local Docker engine", image.name);
   }
 }
