@@ -15,7 +15,7 @@ import {
   type SandboxRef,
   type WorkContext,
 } from "../src/driver/driver.js";
-import { seenInstance } from "../src/driver/seen-instance.js";
+import { namedLoss, seenInstance } from "../src/driver/seen-instance.js";
 import type { Json, JsonObject } from "../src/record/json.js";
 import type { ImageSpec } from "../src/record/record.js";
 
@@ -140,7 +140,7 @@ export class FakeDriver implements Driver {
         ? null
         : { alive: alive !== undefined, exitCode: null, signal: null, instanceId };
     return seenInstance(
-      observeProcess({ process, stateDir: { exists: true } }, { run }),
+      namedLoss(observeProcess({ process, stateDir: { exists: true } }, { run })),
       instanceId ?? null,
       run,
     );

@@ -28,6 +28,8 @@ export interface LaunchRequest {
   /** The main process, which the supervisor starts once it was admitted. */
   readonly command: readonly string[];
   readonly options: JsonObject;
+  /** The isolation backend that the sandbox is pinned to, for drivers that know several. `null`: none. */
+  readonly isolationBackend?: string | null | undefined;
   readonly access: SupervisorAccess;
 }
 
@@ -67,6 +69,11 @@ export interface Driver {
   readonly name: string;
   /** What the phase rules have to know of this backend. */
   readonly policy?: PhasePolicy | undefined;
+  /**
+   * Whether the gateway stops what runs when it ends and starts it again when it is back, as a backend needs it whose
+   * workloads do not outlive the gateway's machine. Default: it does not.
+   */
+  readonly managesLifecycle?: boolean | undefined;
   /** Checks the driver's part of a create request; throws `InvalidInputError` naming the field. */
   check(image: ImageSpec, options: JsonObject): Promise<void>;
   /**

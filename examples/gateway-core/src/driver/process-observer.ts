@@ -14,7 +14,7 @@ import type { Json } from "../record/json.js";
 import { sleep } from "../sleep.js";
 import { isAlive } from "./process-identity.js";
 import { SandboxDirs } from "./sandbox-dirs.js";
-import { seenInstance } from "./seen-instance.js";
+import { namedLoss, seenInstance } from "./seen-instance.js";
 import { readNote } from "./supervisor-process.js";
 
 const POLL_MS = 200;
@@ -51,7 +51,7 @@ export class ProcessObserver {
       exists && (note !== null || handled) ? { alive, exitCode: null, signal: null, instanceId } : null;
     const stateDir = { exists, bootstrapping: isPreparing(id) };
     const seen = observeProcess({ process, stateDir }, { run, observedAt });
-    return seenInstance(named(seen), instanceId, run);
+    return seenInstance(namedLoss(seen), instanceId, run);
   }
 
   async list(cursor: string | null): Promise<Page<ObservedSandbox>> {
@@ -96,13 +96,6 @@ export class ProcessObserver {
     });
     return names.sort();
   }
-}
-
-/** A supervisor that is gone without having reported an end has a name of its own in this gateway's catalog. */
-function named(seen: Observation): Observation {
-  if (seen.failureReason !== "VmmExited") return seen;
-  const message = "the supervisor ended without reporting an exit";
-  return { ...seen, failureReason: "LocalSupervisorLost", message };
 }
 
 async function isDirectory(path: string): Promise<boolean> {

@@ -6,3 +6,10 @@ export function seenInstance(seen: Observation, instanceId: string | null, run: 
   const foreign = expected !== null && instanceId !== null && instanceId !== expected;
   return { ...seen, instanceId, stale: seen.stale || foreign };
 }
+
+/** A supervisor that is gone without having reported an end has a name of its own in this gateway's catalog. */
+export function namedLoss(seen: Observation): Observation {
+  if (seen.failureReason !== "VmmExited") return seen;
+  const message = "the supervisor ended without reporting an exit";
+  return { ...seen, failureReason: "LocalSupervisorLost", message };
+}
