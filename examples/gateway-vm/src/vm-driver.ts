@@ -21,7 +21,6 @@ import {
   type Observation,
   type ObservedSandbox,
   type Page,
-  type PhasePolicy,
   type WatchEvent,
 } from "slipway/phase";
 import { z } from "zod";
@@ -61,7 +60,6 @@ export interface VmDriverOptions {
 /** A sandbox is a virtual machine under QEMU; its image comes from the local Docker engine or a tar archive. */
 export class VmDriver implements DriverPort {
   readonly name = "vm";
-  readonly policy: PhasePolicy = { requireSession: true };
   readonly #options: VmDriverOptions;
   readonly #docker: Docker;
   readonly #news = new MachineNews();

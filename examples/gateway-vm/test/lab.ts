@@ -124,7 +124,14 @@ export class Lab {
     return found;
   }
 
+  /** Of those, the machines. */
+  async machines(): Promise<readonly string[]> {
+    return (await this.processes()).filter((line) => line.includes(" qemu-system-"));
+  }
+
   async close(): Promise<void> {
+    // What a test that failed has left.
+    for (const line of await this.processes()) process.kill(Number.parseInt(line, 10), "SIGKILL");
     await run(join(ENGINES, "docker.sh"), ["remove", this.engineDir]);
     await rm(this.dir, { recursive: true, force: true });
   }
