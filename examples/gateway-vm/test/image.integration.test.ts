@@ -104,9 +104,9 @@ describe.skipIf(whyNoLab !== null)(
       "two creates of one uncached image export it once, and the second one shows whom it waits for",
       async () => {
         const creates: string[] = [];
-        const events = (await lab.docker.getEvents({
+        const events = await lab.docker.getEvents({
           filters: { event: ["export"] },
-        })) as NodeJS.ReadableStream;
+        });
         events.on("data", (chunk: Buffer) => creates.push(String(chunk)));
         const first = await cold({ name: "first" });
         await eventually("the first one exports", () => Promise.resolve(first.reports.some(flows)));
