@@ -3,9 +3,15 @@
 # Elsewhere it says so and the tests that need them skip with the reason.
 set -u
 
-packages=(jq openssl)
+packages=(jq openssl docker.io busybox-static iptables debootstrap curl
+  qemu-system-x86 squashfs-tools e2fsprogs socat)
+# Packages whose program has another name.
+declare -A program=([docker.io]=dockerd [busybox-static]=busybox [qemu-system-x86]=qemu-system-x86_64
+  [squashfs-tools]=sqfstar [e2fsprogs]=mke2fs)
 missing=()
-for package in "${packages[@]}"; do command -v "$package" >/dev/null || missing+=("$package"); done
+for package in "${packages[@]}"; do
+  command -v "${program[$package]:-$package}" >/dev/null || missing+=("$package")
+done
 [ ${#missing[@]} -eq 0 ] && { echo "all test packages are here: ${packages[*]}"; exit 0; }
 
 if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then
