@@ -3,9 +3,17 @@
 # Elsewhere it says so and the tests that need them skip with the reason.
 set -u
 
+<<<<<<< HEAD
 packages=(jq openssl docker.io busybox-static iptables debootstrap curl)
 # Packages whose program has another name.
 declare -A program=([docker.io]=dockerd [busybox-static]=busybox)
+=======
+packages=(jq openssl docker.io busybox-static iptables debootstrap curl
+  qemu-system-x86 squashfs-tools e2fsprogs socat)
+# Packages whose program has another name.
+declare -A program=([docker.io]=dockerd [busybox-static]=busybox [qemu-system-x86]=qemu-system-x86_64
+  [squashfs-tools]=sqfstar [e2fsprogs]=mke2fs)
+>>>>>>> wip/vm
 missing=()
 for package in "${packages[@]}"; do
   command -v "${program[$package]:-$package}" >/dev/null || missing+=("$package")

@@ -12,6 +12,13 @@ export {
   type WorkContext,
 } from "./driver/driver.js";
 export { seenInstance } from "./driver/seen-instance.js";
+export {
+  isAlive,
+  linuxProcesses,
+  readStartMarker,
+  type ProcessIdentity,
+} from "./driver/process-identity.js";
+export { checkInput } from "./check-input.js";
 export { InvalidInputError } from "./input-error.js";
 export type { Json, JsonObject } from "./record/json.js";
 export type { ImageSpec } from "./record/record.js";

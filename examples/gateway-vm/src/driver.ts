@@ -1,1 +1,0 @@
-export type { DriverPort } from "@slipway-examples/gateway-core";

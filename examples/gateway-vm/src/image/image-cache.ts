@@ -1,0 +1,239 @@
+import type { DriverProgress, ImageSpec } from "@slipway-examples/gateway-core";
+import { createHash } from "node:crypto";
+import { mkdir, open, rename, rm, stat } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { z } from "zod";
+import { readJson, writeJson } from "../json-file.js";
+import { runTool } from "../run-tool.js";
+import { ImageLock, type LockHolder } from "./image-lock.js";
+import type { ImageSource } from "./image-source.js";
+import { IncompleteArchiveError, PackError, packRootfs } from "./pack-rootfs.js";
+import { permanent } from "../reasons.js";
+
+/** A few reports a second keep a line on a terminal lively; each one is a committed write. */
+const REPORT_EVERY_MS = 250;
+const LOOK_EVERY_MS = 200;
+
+const SUPERVISOR = "/opt/slipway/supervisor.mjs";
+const NODES = ["/usr/local/bin/node", "/usr/bin/node", "/opt/slipway/node"] as const;
+
+const entrySchema = z.object({ node: z.string(), supervisor: z.string() });
+
+/** A root file system that is complete, and where in it the supervisor is. */
+export interface CachedImage extends z.infer<typeof entrySchema> {
+  readonly rootfs: string;
+}
+
+export interface ImageWork {
+  readonly image: ImageSpec;
+  readonly source: ImageSource;
+  /** A directory of this very start, on the cache's file system; whoever made it removes it. */
+  readonly staging: string;
+  readonly sandboxName: string;
+  readonly signal: AbortSignal;
+  readonly report: (progress: DriverProgress) => void;
+}
+
+/**
+ * Root file systems by the identity of their image. What stands in place is complete: an image is packed beside, and
+ * renamed into place once its last byte is on the disk.
+ */
+export class ImageCache {
+  readonly #directory: string;
+
+  constructor(directory: string) {
+    this.#directory = directory;
+  }
+
+  /** The image's root file system, packed now when it is not there, by one sandbox for all that want it. */
+  async provide(work: ImageWork): Promise<CachedImage> {
+    const { image, source, report } = work;
+    await mkdir(this.#directory, { recursive: true });
+    const rootfs = join(this.#directory, `${keyOf(source)}.sqfs`);
+    const step = { step: "image", subject: image.name } as const;
+    const lock = await this.#take(rootfs, work);
+    if (lock === null) {
+      report({ ...step, label: "Image reused", unit: "none", done: true });
+    } else {
+      try {
+        await pack(rootfs, work);
+      } finally {
+        await lock.release();
+      }
+    }
+    const entry = await readEntry(rootfs);
+    if (entry === null) throw new Error(`${image.name} left the image cache meanwhile`);
+    return { ...entry, rootfs };
+  }
+
+  /** The lock for packing, or `null` when the image is there, be it after somebody else's work. */
+  async #take(rootfs: string, work: ImageWork): Promise<ImageLock | null> {
+    const { image, staging, sandboxName, signal, report } = work;
+    const file = packedIn(staging);
+    const waits = new WaitSteps(image.name, report);
+    for (;;) {
+      signal.throwIfAborted();
+      if ((await readEntry(rootfs)) !== null) return waits.over(null);
+      const got = await ImageLock.tryTake(`${rootfs}.lock`, { sandbox: sandboxName, file });
+      if (got instanceof ImageLock) {
+        if ((await readEntry(rootfs)) === null) return waits.over(got);
+        await got.release();
+        continue;
+      }
+      await waits.see(got);
+      await delay(LOOK_EVERY_MS, undefined, { signal });
+    }
+  }
+}
+
+/**
+ * Waiting for somebody else's work is a step of its own, one for each holder. What its file has grown to is the sign
+ * of life: when the holder stands still, so does the step.
+ */
+class WaitSteps {
+  readonly #subject: string;
+  readonly #report: (progress: DriverProgress) => void;
+  #holder: LockHolder | null = null;
+  #count = 0;
+  #bytes = -1;
+
+  constructor(subject: string, report: (progress: DriverProgress) => void) {
+    this.#subject = subject;
+    this.#report = report;
+  }
+
+  async see(holder: LockHolder): Promise<void> {
+    if (holder.token !== this.#holder?.token) {
+      this.over(null);
+      this.#holder = holder;
+      this.#count += 1;
+      this.#bytes = -1;
+    }
+    const bytes = await stat(holder.file).then(
+      ({ size }) => size,
+      () => 0,
+    );
+    if (bytes > this.#bytes) this.#report(this.#step(holder, bytes));
+    this.#bytes = Math.max(bytes, this.#bytes);
+  }
+
+  over<T>(result: T): T {
+    if (this.#holder !== null) this.#report({ ...this.#step(this.#holder, this.#bytes), done: true });
+    this.#holder = null;
+    return result;
+  }
+
+  #step({ sandbox }: LockHolder, position: number): DriverProgress {
+    return {
+      step: `image-wait-${this.#count}`,
+      label: `Waiting for image, which sandbox ${sandbox} is packing`,
+      subject: this.#subject,
+      unit: "bytes",
+      position,
+    };
+  }
+}
+
+async function pack(rootfs: string, work: ImageWork): Promise<void> {
+  const { image, source, staging, signal } = work;
+  const step = { step: "image", subject: image.name, label: source.label, unit: "bytes" } as const;
+  const known = source.total === undefined ? {} : { total: source.total };
+  let bytes = 0;
+  let reportedAt = 0;
+  const report = (): void => {
+    reportedAt = Date.now();
+    work.report({ ...step, ...known, position: bytes });
+  };
+  report();
+  const file = packedIn(staging);
+  const archive = await source.open(staging, signal);
+  try {
+    await packRootfs(archive.tar, file, {
+      signal,
+      onBytes: (passed) => {
+        bytes = passed;
+        if (Date.now() - reportedAt >= REPORT_EVERY_MS) report();
+      },
+    });
+  } catch (error) {
+    signal.throwIfAborted();
+    report();
+    throw asDriverError(error, image);
+  } finally {
+    // What could not be undone is in the staging's note, and is tried again with the staging's removal. So is what
+    // nobody should wait for now.
+    const closed = archive.close().catch(() => undefined);
+    if (!signal.aborted) await closed;
+  }
+  const entry = await supervisorIn(file, image, signal);
+  await persist(file);
+  await writeJson(entryOf(rootfs), entry);
+  signal.throwIfAborted();
+  await rename(file, rootfs);
+  work.report({ ...step, position: bytes, total: bytes, done: true });
+}
+
+/** Only what cannot be otherwise the next time is permanent: a cut archive is, an engine that broke off is not. */
+function asDriverError(error: unknown, image: ImageSpec): unknown {
+  const malformed = error instanceof IncompleteArchiveError || error instanceof PackError;
+  if (!malformed || isDiskFull(error)) return error;
+  if (image.path === undefined) return error;
+  const message = `${image.name} (${basename(image.path)}) is not a readable archive: ${error.message}`;
+  return permanent("MachineImageUnusable", message, error);
+}
+
+function isDiskFull(error: Error): boolean {
+  return /No space left on device|Disk quota exceeded/i.test(error.message);
+}
+
+/** Where the supervisor is in a root file system; an image without one is told at once, and not by a silent guest. */
+async function supervisorIn(
+  rootfs: string,
+  image: ImageSpec,
+  signal: AbortSignal,
+): Promise<z.infer<typeof entrySchema>> {
+  const names = [SUPERVISOR, ...NODES].map((path) => path.slice(1));
+  const listing = await runTool("unsquashfs", ["-quiet", "-no-progress", "-ls", rootfs, ...names], signal);
+  const found = new Set(listing.split("\n").map((line) => line.replace(/^squashfs-root/, "").trim()));
+  const node = NODES.find((path) => found.has(path));
+  const missing = [...(found.has(SUPERVISOR) ? [] : [SUPERVISOR]), ...(node === undefined ? ["node"] : [])];
+  if (node !== undefined && missing.length === 0) return { node, supervisor: SUPERVISOR };
+  const text = `The image ${image.name} has no supervisor: it lacks ${missing.join(" and ")}`;
+  throw permanent("MachineSupervisorMissing", text);
+}
+
+/** After a crash of the machine, what has the image's name has to be the image. */
+async function persist(file: string): Promise<void> {
+  const handle = await open(file, "r+");
+  try {
+    await handle.datasync();
+  } finally {
+    await handle.close();
+  }
+}
+
+function keyOf(source: ImageSource): string {
+  return createHash("sha256").update(source.identity).digest("hex").slice(0, 32);
+}
+
+function packedIn(staging: string): string {
+  return join(staging, "rootfs.sqfs");
+}
+
+function entryOf(rootfs: string): string {
+  return rootfs.replace(/\.sqfs$/, ".json");
+}
+
+async function readEntry(rootfs: string): Promise<z.infer<typeof entrySchema> | null> {
+  const there = await stat(rootfs).then(
+    () => true,
+    () => false,
+  );
+  return there ? readJson(entryOf(rootfs), entrySchema) : null;
+}
+
+/** Removes what was packed: before everything else of a staging, so that the room is free whatever an engine does. */
+export async function dropPacked(staging: string): Promise<void> {
+  await rm(packedIn(staging), { force: true });
+}

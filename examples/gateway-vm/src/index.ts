@@ -1,0 +1,3 @@
+export { vmReasons } from "./reasons.js";
+export { VmDriver, type VmDriverOptions } from "./vm-driver.js";
+export { optionsFromEnvironment, vmDrivers } from "./vm-drivers.js";

@@ -1,0 +1,62 @@
+import { isAlive } from "@slipway-examples/gateway-core";
+import { observeQemu, type ExpectedRun, type Observation } from "slipway/phase";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { readEnd, readNote, writeEnd, type MachineNote } from "./machine-note.js";
+import { ENDED, killMachine } from "./machine.js";
+import { consoleOf, statusOf, withMonitor } from "./monitor.js";
+import { OVERLAY } from "./qemu-arguments.js";
+
+const MONITOR_LIMIT_MS = 3000;
+
+/**
+ * What a machine's directory and its monitor show, `null` when nothing was ever started there.
+ *
+ * A machine whose guest has ended is asked a last time, the answer is written down, and only then is it let go: the
+ * next look, be it of another process, says the same, and the guest's memory is free.
+ */
+export async function observeMachine(directory: string, run: ExpectedRun): Promise<Observation | null> {
+  const note = await readNote(directory);
+  if (note === null) return null;
+  if ((await readEnd(directory)) === null && note.process !== null && (await isAlive(note.process))) {
+    const seen = await observeLive(directory, note, note.process, run);
+    if (seen !== null) return seen;
+  }
+  const end = await readEnd(directory);
+  if (note.process === null && end === null) return null;
+  const ended = { alive: false, exitCode: null, signal: null, ...end?.process };
+  const options = { run, observedAt: Date.now() };
+  const { instanceId } = note;
+  if (end?.status === undefined) {
+    return observeQemu({ qmp: null, process: { ...ended, instanceId } }, options);
+  }
+  const seen = observeQemu({ qmp: { return: end.status }, process: { instanceId } }, options);
+  return { ...seen, workload: "absent", message: seen.failureReason === null ? null : (end.console ?? null) };
+}
+
+/** What a machine says whose process lives; `null` when its end has been written down by that. */
+async function observeLive(
+  directory: string,
+  { instanceId }: MachineNote,
+  process: NonNullable<MachineNote["process"]>,
+  run: ExpectedRun,
+): Promise<Observation | null> {
+  const observedAt = Date.now();
+  const input = { process: { pid: process.pid, alive: true, instanceId } };
+  const options = { run, observedAt };
+  try {
+    const { status, console } = await withMonitor(process, MONITOR_LIMIT_MS, async (client) => {
+      const answer = await statusOf(client);
+      return { status: answer, console: ENDED.has(answer.status) ? await consoleOf(client) : "" };
+    });
+    if (!ENDED.has(status.status)) return observeQemu({ ...input, qmp: { return: status } }, options);
+    await writeEnd(directory, { status, console });
+  } catch (error) {
+    if (!(await isAlive(process))) return null;
+    const qmp = { error: { transport: error instanceof Error ? error.message : String(error) } };
+    return observeQemu({ ...input, qmp }, options);
+  }
+  await killMachine(process);
+  await rm(join(directory, OVERLAY), { force: true });
+  return null;
+}

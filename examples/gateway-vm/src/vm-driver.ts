@@ -1,0 +1,312 @@
+import {
+  isAlive,
+  readStartMarker,
+  type DriverPort,
+  type ImageSpec,
+  type Json,
+  type JsonObject,
+  type LaunchContext,
+  type LaunchRequest,
+  type ProcessIdentity,
+  type SandboxRef,
+  type WorkContext,
+} from "@slipway-examples/gateway-core";
+import Docker from "dockerode";
+import { on } from "node:events";
+import { access, mkdir, readdir, realpath, rm, rmdir, stat, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import {
+  observeProcess,
+  type ExpectedRun,
+  type Observation,
+  type ObservedSandbox,
+  type Page,
+  type WatchEvent,
+} from "slipway/phase";
+import { z } from "zod";
+import { ExportContainer } from "./image/docker-export.js";
+import { dropPacked, ImageCache } from "./image/image-cache.js";
+import { checkImage, sourceOf } from "./image/image-source.js";
+import { readJson, writeJson } from "./json-file.js";
+import { MachineNews } from "./machine-news.js";
+import { usableAccelerator } from "./machine/accelerator.js";
+import { prepareDisks } from "./machine/disks.js";
+import { readNote } from "./machine/machine-note.js";
+import { endMachine, killMachine, startMachine } from "./machine/machine.js";
+import { observeMachine } from "./machine/observe-machine.js";
+import { START, type Accelerator } from "./machine/qemu-arguments.js";
+import { gatewayOf, startLines } from "./machine/start-lines.js";
+import { isNewer, SandboxDirs, sandboxesIn, type Start } from "./sandbox-dirs.js";
+import { parseVmOptions } from "./vm-options.js";
+import { permanent } from "./reasons.js";
+
+/** How long a guest may take to switch itself off: without KVM even that is slow. */
+const STOP_GRACE_MS = 15_000;
+const PAGE = 100;
+
+const ownerSchema = z.object({ pid: z.int().positive(), startMarker: z.string() });
+
+export interface VmDriverOptions {
+  readonly dataDir: string;
+  /** A folder with `vmlinuz` and `initrd.gz`, as `scripts/engines/vm-kernel.sh` makes it. */
+  readonly guestDir: string;
+  /** Socket of the local Docker engine, from which images without a path come. */
+  readonly dockerSocket?: string | undefined;
+  /** `auto` takes KVM where a guest really boots with it. Default `auto`. */
+  readonly accelerator?: Accelerator | "auto" | undefined;
+  readonly qemu?: string | undefined;
+}
+
+/** A sandbox is a virtual machine under QEMU; its image comes from the local Docker engine or a tar archive. */
+export class VmDriver implements DriverPort {
+  readonly name = "vm";
+  readonly #options: VmDriverOptions;
+  readonly #docker: Docker;
+  readonly #news = new MachineNews();
+  #accelerator: Promise<Accelerator> | null = null;
+
+  constructor(options: VmDriverOptions) {
+    this.#options = options;
+    this.#docker = new Docker({ socketPath: options.dockerSocket ?? "/var/run/docker.sock" });
+  }
+
+  async check(image: ImageSpec, options: JsonObject): Promise<void> {
+    parseVmOptions(options);
+    checkImage(image);
+    return Promise.resolve();
+  }
+
+  async launch(request: LaunchRequest, { signal, report }: LaunchContext): Promise<Json> {
+    const { image, instance, sandbox } = request;
+    const options = parseVmOptions(request.options);
+    const gateway = gatewayOf(request.access);
+    const dirs = await this.#dirs(sandbox);
+    const running = await this.#adopt(dirs, request);
+    if (running !== null) return running;
+    await this.#unstage(dirs, instance).catch(() => undefined);
+    const staging = dirs.stagingOf(instance);
+    try {
+      await mkdir(staging, { recursive: true, mode: 0o700 });
+      await writeJson(ownerIn(staging), {
+        pid: process.pid,
+        startMarker: await readStartMarker(process.pid),
+      });
+      const source = await sourceOf(image, this.#docker, signal);
+      const cache = new ImageCache(join(await realpath(this.#options.dataDir), "images"));
+      const cached = await cache.provide({
+        image,
+        source,
+        staging,
+        sandboxName: sandbox.name,
+        signal,
+        report,
+      });
+      await refuseOvertaken(dirs, instance);
+      await this.#endMachines(dirs, signal, 0, instance);
+      const directory = dirs.machineOf(instance);
+      report({ step: "disk", label: "Root disk prepared", subject: image.name, unit: "none" });
+      await prepareDisks(directory, dirs.workspace, options, signal);
+      report({ step: "disk", label: "Root disk prepared", subject: image.name, unit: "none", done: true });
+      await writeFile(join(directory, START), startLines(request, cached), { mode: 0o600 });
+      const name = `slipway/${sandbox.id}/${instance.id}`;
+      const accelerator = await this.#usable();
+      const step = { step: "machine", label: "Virtual machine started", unit: "none" } as const;
+      report({ ...step, subject: accelerator });
+      const spec = {
+        ...this.#guest(),
+        name,
+        accelerator,
+        rootfs: cached.rootfs,
+        workspace: dirs.workspace,
+        gateway,
+        options,
+      };
+      await refuseOvertaken(dirs, instance);
+      const onExit = (): void => this.#news.say(sandbox.id);
+      const qemu = this.#options.qemu ?? "qemu-system-x86_64";
+      const identity = await startMachine({ directory, qemu, instanceId: instance.id, spec, signal, onExit });
+      void this.#news.attach(sandbox.id, identity);
+      report({ ...step, subject: accelerator, done: true });
+      return { ...identity };
+    } catch (error) {
+      if (!(error instanceof OvertakenError))
+        await rm(dirs.machineOf(instance), { recursive: true, force: true });
+      throw error;
+    } finally {
+      // What an engine does not remove now is in the note, and is removed with the next cleanup.
+      await this.#unstage(dirs, instance).catch(() => undefined);
+    }
+  }
+
+  /** From what is written down and from the machine itself: the gateway's handle is not needed for it. */
+  async observe(sandbox: SandboxRef, run: ExpectedRun): Promise<Observation | null> {
+    return this.#look(await this.#dirs(sandbox), run);
+  }
+
+  async list(cursor: string | null): Promise<Page<ObservedSandbox>> {
+    const ids = await namesIn(sandboxesIn(await realpath(this.#options.dataDir)));
+    const after = cursor === null ? 0 : ids.findIndex((id) => id > cursor);
+    const page = after < 0 ? [] : ids.slice(after, after + PAGE);
+    const items = await Promise.all(
+      page.map(async (id) => ({ id, observation: await this.#look(await this.#dirs({ id }), {}) })),
+    );
+    const more = after >= 0 && after + PAGE < ids.length;
+    return { items, cursor: more ? (page.at(-1) ?? null) : null };
+  }
+
+  async *watch({ signal }: WorkContext): AsyncIterable<WatchEvent> {
+    const news = on(this.#news, "news", { signal });
+    try {
+      for (const id of await namesIn(sandboxesIn(await realpath(this.#options.dataDir))))
+        void this.#attachTo(id);
+      for await (const [id] of news) yield { type: "changed", id: id as string };
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    } finally {
+      await news.return?.();
+      this.#news.detachUnlessWanted();
+    }
+  }
+
+  async stop(sandbox: SandboxRef, { signal }: WorkContext): Promise<void> {
+    const dirs = await this.#dirs(sandbox);
+    await this.#endMachines(dirs, signal, STOP_GRACE_MS);
+    this.#news.say(sandbox.id);
+  }
+
+  async cleanUp(sandbox: SandboxRef, { signal }: WorkContext): Promise<void> {
+    const dirs = await this.#dirs(sandbox);
+    await this.#endMachines(dirs, signal, 0);
+    await this.#unstage(dirs);
+    this.#news.say(sandbox.id);
+  }
+
+  async remove(sandbox: SandboxRef, { signal }: WorkContext): Promise<void> {
+    const dirs = await this.#dirs(sandbox);
+    await this.#endMachines(dirs, signal, 0);
+    await this.#unstage(dirs);
+    await rm(dirs.root, { recursive: true, force: true, maxRetries: 3 });
+    this.#news.say(sandbox.id);
+  }
+
+  /** The machine of exactly this start, when it runs already. A newer one makes this start pointless. */
+  async #adopt(dirs: SandboxDirs, { instance, sandbox }: LaunchRequest): Promise<Json | null> {
+    await refuseOvertaken(dirs, instance);
+    const note = await readNote(dirs.machineOf(instance));
+    if (note?.instanceId !== instance.id || note.process === null || !(await isAlive(note.process)))
+      return null;
+    void this.#news.attach(sandbox.id, note.process);
+    return { ...note.process };
+  }
+
+  async #look(dirs: SandboxDirs, run: ExpectedRun): Promise<Observation> {
+    const last = (await dirs.machines()).at(-1);
+    const seen = last === undefined ? null : await observeMachine(dirs.machineOf(last), run);
+    if (seen !== null) return seen;
+    const exists = await isThere(dirs.root);
+    const stateDir = { exists, bootstrapping: exists && (await isBeingPrepared(dirs)) };
+    return observeProcess({ process: null, stateDir }, { run, observedAt: Date.now() });
+  }
+
+  async #attachTo(id: string): Promise<void> {
+    const dirs = await this.#dirs({ id });
+    const last = (await dirs.machines()).at(-1);
+    const note = last === undefined ? null : await readNote(dirs.machineOf(last));
+    const machine = note?.process ?? null;
+    if (machine !== null && (await isAlive(machine))) await this.#news.attach(id, machine);
+  }
+
+  /** Ends the machines of the starts up to the given one, and removes what is left of them. */
+  async #endMachines(dirs: SandboxDirs, signal: AbortSignal, graceMs: number, upTo?: Start): Promise<void> {
+    for (const start of await dirs.machines()) {
+      if (upTo !== undefined && isNewer(start, upTo)) continue;
+      const directory = dirs.machineOf(start);
+      const identity: ProcessIdentity | null = (await readNote(directory))?.process ?? null;
+      if (identity !== null && graceMs > 0) await endMachine(identity, graceMs, signal);
+      else if (identity !== null) await killMachine(identity);
+      await rm(directory, { recursive: true, force: true, maxRetries: 3 });
+    }
+    await rmdir(join(dirs.root, "machines")).catch(() => undefined);
+  }
+
+  /** Removes what the starts up to the given one have staged: first what takes room, then what an engine has to do. */
+  async #unstage(dirs: SandboxDirs, upTo?: Start): Promise<void> {
+    const staged = (await dirs.staged()).filter((start) => upTo === undefined || !isNewer(start, upTo));
+    const directories = staged.map((start) => dirs.stagingOf(start));
+    for (const directory of directories) await dropPacked(directory);
+    for (const directory of directories) {
+      await rm(ownerIn(directory), { force: true });
+      await (await ExportContainer.noted(this.#docker, directory))?.remove();
+      await rm(directory, { recursive: true, force: true });
+    }
+    await rmdir(join(dirs.root, "staging")).catch(() => undefined);
+  }
+
+  async #usable(): Promise<Accelerator> {
+    const { accelerator = "auto", qemu = "qemu-system-x86_64" } = this.#options;
+    const { kernel, initrd } = this.#guest();
+    for (const file of [kernel, initrd]) {
+      await access(file).catch(() => {
+        const text = `There is no ${file}: make it with scripts/engines/vm-kernel.sh ${dirname(file)}`;
+        throw permanent("MachineGuestMissing", text);
+      });
+    }
+    if (accelerator !== "auto") return accelerator;
+    return (this.#accelerator ??= usableAccelerator(qemu, kernel, initrd));
+  }
+
+  #guest(): { readonly kernel: string; readonly initrd: string } {
+    const { guestDir } = this.#options;
+    return { kernel: join(guestDir, "vmlinuz"), initrd: join(guestDir, "initrd.gz") };
+  }
+
+  /** By its real path, which is what the system shows of a process that works there. */
+  async #dirs(sandbox: Pick<SandboxRef, "id">): Promise<SandboxDirs> {
+    await mkdir(this.#options.dataDir, { recursive: true });
+    return new SandboxDirs(await realpath(this.#options.dataDir), sandbox);
+  }
+}
+
+/** An ordinary failure, and no permanent one: nothing is wrong with what was asked for. */
+class OvertakenError extends Error {
+  override readonly name = "OvertakenError";
+}
+
+async function refuseOvertaken(dirs: SandboxDirs, start: Start): Promise<void> {
+  const newer = (await dirs.machines()).find((other) => isNewer(other, start));
+  if (newer === undefined) return;
+  throw new OvertakenError(
+    `run ${start.run} was overtaken by run ${newer.run} of attempt ${newer.attemptNumber}`,
+  );
+}
+
+function ownerIn(staging: string): string {
+  return join(staging, "owner.json");
+}
+
+/** Whether a process that lives is preparing a start. */
+async function isBeingPrepared(dirs: SandboxDirs): Promise<boolean> {
+  for (const start of await dirs.staged()) {
+    const owner = await readJson(ownerIn(dirs.stagingOf(start)), ownerSchema);
+    if (owner !== null && (await isAlive(owner))) return true;
+  }
+  return false;
+}
+
+async function namesIn(directory: string): Promise<readonly string[]> {
+  const names = await readdir(directory).catch((error: unknown) => {
+    if ((error as { code?: unknown }).code === "ENOENT") return [];
+    throw error;
+  });
+  return names.sort();
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    (error: unknown) => {
+      if ((error as { code?: unknown }).code === "ENOENT") return false;
+      throw error;
+    },
+  );
+}

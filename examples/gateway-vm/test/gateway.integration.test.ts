@@ -1,0 +1,300 @@
+import { DEFAULT_BUDGETS, GatewayClient, type SandboxView } from "@slipway-examples/gateway-core";
+import { eventually, GatewayProcess, StartedGateway } from "@slipway-examples/gateway-core/testing";
+import { execFile } from "node:child_process";
+import { truncate, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { vmDrivers } from "../src/index.js";
+import { filesIn, Lab, whyNoLab } from "./lab.js";
+
+const run = promisify(execFile);
+
+/** Without KVM a guest needs seconds for what takes a real machine none; a busy machine makes it many. */
+const LIMIT_MS = 240_000;
+const OPTIONS = { memoryMb: 384 };
+
+if (whyNoLab !== null) console.warn(`skipped: ${whyNoLab}`);
+
+describe.skipIf(whyNoLab !== null)(
+  `a gateway over machines${whyNoLab === null ? "" : ` (${whyNoLab})`}`,
+  () => {
+    let lab: Lab;
+    let dataDir: string;
+    let gateway: StartedGateway | null = null;
+
+    beforeAll(async () => {
+      lab = await Lab.open();
+      // For the gateways that are processes of their own.
+      vi.stubEnv("SLIPWAY_VM_GUEST", lab.guestDir);
+      vi.stubEnv("SLIPWAY_VM_ACCELERATOR", "tcg");
+      vi.stubEnv("DOCKER_HOST", `unix://${lab.dockerSocket}`);
+      await lab.importImage(await lab.imageTar("big.tar", "--pad", "300"), "local-big:1");
+      await lab.importImage(await lab.imageTar("bare.tar", "--without-supervisor"), "bare:1");
+    }, LIMIT_MS);
+
+    afterEach(async () => {
+      await gateway?.close();
+      gateway = null;
+      await eventually("no container left", async () => (await lab.containers()).length === 0);
+      await eventually("no process left", async () => (await lab.processes()).length === 0);
+    });
+
+    afterAll(async () => {
+      vi.unstubAllEnvs();
+      await lab.close();
+    });
+
+    const open = async (budgets: object = {}): Promise<StartedGateway> => {
+      dataDir = await lab.dataDir();
+      const { guestDir, dockerSocket } = lab;
+      gateway = await StartedGateway.start({
+        drivers: vmDrivers({ guestDir, dockerSocket, accelerator: "tcg" }),
+        dataDir,
+        budgets: { ...DEFAULT_BUDGETS, ...budgets },
+      });
+      return gateway;
+    };
+
+    const create = {
+      name: "box",
+      image: { name: "local-big:1" },
+      command: ["sleep", "1000"],
+      driverOptions: OPTIONS,
+    };
+
+    /** Where a gateway that is a process of its own keeps what is the driver's. */
+    const vmOfProcess = (): string => join(dataDir, "data/vm");
+
+    /** What of the driver's is left, beside images that are complete. */
+    const left = async (vm = join(dataDir, "vm")): Promise<readonly string[]> =>
+      (await filesIn(vm)).filter((name) => !/^images\/[0-9a-f]{32}\.(sqfs|json)$/.test(name));
+
+    it(
+      "names the image first, admits with the whole window, survives a killed gateway, and ends as its command",
+      async () => {
+        dataDir = await lab.dataDir();
+        const process = new GatewayProcess({
+          dataDir,
+          args: ["--port", "0", "--admission-ms", "120000"],
+          cli: join(import.meta.dirname, "../dist/cli.js"),
+          env: {
+            SLIPWAY_VM_GUEST: lab.guestDir,
+            DOCKER_HOST: `unix://${lab.dockerSocket}`,
+            SLIPWAY_VM_ACCELERATOR: "tcg",
+          },
+        } as never);
+        const client = new GatewayClient({ url: await process.start() });
+        try {
+          const command = ["sh", "-c", "while [ ! -e /workspace/go ]; do sleep 1; done; exit 5"];
+          const { id } = await client.create({ ...create, command, policy: { version: 99 } });
+          const until = (
+            what: string,
+            is: (view: SandboxView) => boolean,
+            by = client,
+          ): Promise<SandboxView> =>
+            eventually(
+              what,
+              async () => {
+                const view = await by.get(id);
+                return is(view) && view;
+              },
+              LIMIT_MS,
+            );
+          const first = await until("a first step", ({ steps }) => steps.length > 0);
+          expect(first.steps[0]).toMatchObject({ step: "image", subject: "local-big:1", finishedAt: null });
+          const moving = await until("bytes", ({ steps }) => (steps[0]?.position ?? 0) > 1_000_000);
+          expect(moving).toMatchObject({ phase: "Provisioning" });
+          const refused = await until("the refusal", ({ admission }) => admission === "rejected");
+          const [image, disk, machine] = refused.steps;
+          expect([image?.step, disk?.step, machine?.step]).toEqual(["image", "disk", "machine"]);
+          expect(disk!.startedAt).toBeGreaterThanOrEqual(image!.finishedAt!);
+          // However long preparation took, admission has its own window, whole, from the refusal on.
+          const { deadlineAt, phaseEnteredAt, phase } = refused.deadline!;
+          expect(phase).toBe("admission");
+          expect(phaseEnteredAt).toBeGreaterThan(machine!.startedAt);
+          expect(deadlineAt! - phaseEnteredAt).toBeGreaterThanOrEqual(120_000);
+          await client.update(id, { policy: { version: 1 } });
+          await until("Ready", ({ phase: now }) => now === "Ready");
+          const [before] = await lab.machines();
+
+          await process.end("SIGKILL");
+          const back = new GatewayClient({ url: await process.start() });
+          const adopted = await until(
+            "Ready again",
+            ({ phase: now, decision }) => now === "Ready" && !decision.stale,
+            back,
+          );
+          expect(adopted).toMatchObject({ attempt: 1, run: 1, exitCode: null });
+          expect(await lab.machines()).toEqual([before]);
+
+          await back.stop(id);
+          const stopped = await until("Stopped", ({ phase: now }) => now === "Stopped", back);
+          expect(stopped.operations).toMatchObject({ start: { allowed: true }, delete: { allowed: true } });
+          expect(await left(vmOfProcess())).toEqual([`sandboxes/${id}/workspace.img`]);
+          await back.delete(id);
+          await eventually("gone", async () => (await back.list()).items.length === 0, LIMIT_MS);
+          expect(await left(vmOfProcess())).toEqual([]);
+        } finally {
+          await process.end("SIGTERM");
+        }
+      },
+      LIMIT_MS,
+    );
+
+    it(
+      "a supervisor that is killed is no success",
+      async () => {
+        const { client, until } = await opened(open());
+        const { id } = await client.create({
+          ...create,
+          command: ["sh", "-c", "kill -KILL $PPID; sleep 100"],
+        });
+        const failed = await until(id, ({ phase }) => phase === "Error" || phase === "Completed", LIMIT_MS);
+        expect(failed).toMatchObject({ phase: "Error", reason: "GuestPanicked" });
+        expect(failed.message).toContain("slipway: the supervisor ended with 137");
+        await gateway!.removeAll(LIMIT_MS);
+        expect(await left()).toEqual([]);
+      },
+      LIMIT_MS,
+    );
+
+    it(
+      "a stalled export expires at its own deadline, names step and bytes, and leaves nothing",
+      async () => {
+        const { client, until } = await opened(open({ stallMs: 3000, cleanupMs: 60_000 }));
+        const { id } = await client.create(create);
+        await until(id, ({ steps }) => (steps[0]?.position ?? 0) > 0);
+        const thaw = lab.freezeEngine();
+        try {
+          const expired = await until(id, ({ phase }) => phase === "Error", LIMIT_MS);
+          expect(expired).toMatchObject({ phase: "Error", reason: "ImagePreparationTimedOut" });
+          const position = expired.steps[0]!.position!;
+          expect(expired.deadline?.expiry).toMatchObject({ limitedBy: "stall", phase: "preparation" });
+          expect(expired.message).toContain("image");
+          expect(expired.message).toContain(String(position));
+          // As long as the engine has something of it, the cleanup is owed, and a start would have to wait for it.
+          expect(expired.deadline?.cleanup.status).not.toBe("done");
+        } finally {
+          thaw();
+        }
+        const clean = await until(id, ({ deadline }) => deadline?.cleanup.status === "done", LIMIT_MS);
+        expect(clean.operations).toMatchObject({ start: { allowed: true }, delete: { allowed: true } });
+        expect(await lab.containers()).toEqual([]);
+        expect(await left()).toEqual([]);
+        await gateway!.removeAll(LIMIT_MS);
+      },
+      LIMIT_MS,
+    );
+
+    it(
+      "a gateway that is killed in the middle of an export starts it again, and leaves nothing of the first",
+      async () => {
+        dataDir = await lab.dataDir();
+        const process = new GatewayProcess({
+          dataDir,
+          args: ["--port", "0", "--lease-ms", "1000"],
+          cli: join(import.meta.dirname, "../dist/cli.js"),
+          env: {
+            SLIPWAY_VM_GUEST: lab.guestDir,
+            DOCKER_HOST: `unix://${lab.dockerSocket}`,
+            SLIPWAY_VM_ACCELERATOR: "tcg",
+          },
+        } as never);
+        const client = new GatewayClient({ url: await process.start() });
+        const { id } = await client.create(create);
+        await eventually("bytes", async () => ((await client.get(id)).steps[0]?.position ?? 0) > 0);
+        await process.end("SIGKILL");
+        const back = new GatewayClient({ url: await process.start() });
+        try {
+          const again = await eventually(
+            "the machine",
+            async () => {
+              const view = await back.get(id);
+              return (
+                view.steps.some(({ step, finishedAt }) => step === "machine" && finishedAt !== null) && view
+              );
+            },
+            LIMIT_MS,
+          );
+          expect(again.run).toBeGreaterThan(1);
+          expect(again.deadline).toMatchObject({ phase: "preparation", status: "active" });
+          expect(await lab.containers()).toEqual([]);
+          await back.delete(id);
+          await eventually("gone", async () => (await back.list()).items.length === 0, LIMIT_MS);
+          expect(await left(vmOfProcess())).toEqual([]);
+        } finally {
+          await process.end("SIGTERM");
+        }
+      },
+      LIMIT_MS,
+    );
+
+    it(
+      "a delete in the middle of an export ends it",
+      async () => {
+        const { client, until } = await opened(open());
+        const { id } = await client.create(create);
+        await until(id, ({ steps }) => (steps[0]?.position ?? 0) > 0);
+        await gateway!.removeAll(LIMIT_MS);
+        expect(await filesIn(join(dataDir, "vm"))).toEqual([]);
+      },
+      LIMIT_MS,
+    );
+
+    it(
+      "a full disk is tried again until the deadline, and says so",
+      async () => {
+        dataDir = await lab.dataDir();
+        const file = join(lab.dir, "small.img");
+        await writeFile(file, "");
+        await truncate(file, 160_000_000);
+        await run("mke2fs", ["-q", "-F", "-t", "ext4", file]);
+        await run("mount", ["-o", "loop", file, dataDir]);
+        try {
+          const { guestDir, dockerSocket } = lab;
+          const drivers = vmDrivers({ guestDir, dockerSocket, accelerator: "tcg" });
+          const budgets = { ...DEFAULT_BUDGETS, preparationMs: 15_000 };
+          gateway = await StartedGateway.start({ drivers, dataDir, budgets });
+          const { id } = await gateway.client.create(create);
+          await gateway.until(id, ({ message }) => message.includes("No space left on device"), LIMIT_MS);
+          const expired = await gateway.until(id, ({ phase }) => phase === "Error", LIMIT_MS);
+          expect(expired).toMatchObject({ reason: "ImagePreparationTimedOut" });
+          await gateway.until(id, ({ deadline }) => deadline?.cleanup.status === "done", LIMIT_MS);
+          expect(await left()).toEqual([]);
+          await gateway.removeAll(LIMIT_MS);
+          await gateway.close();
+          gateway = null;
+        } finally {
+          await run("umount", ["-l", dataDir]);
+        }
+      },
+      LIMIT_MS,
+    );
+
+    it.each([
+      ["an image that does not exist", "nobody/has-this:1", "MachineImageNotFound"],
+      ["an image without a supervisor", "bare:1", "MachineSupervisorMissing"],
+    ])(
+      "%s is an error at once, and may be started again or deleted",
+      async (_what, name, reason) => {
+        const { client, until } = await opened(open());
+        const { id } = await client.create({ ...create, image: { name } });
+        const failed = await until(id, ({ phase }) => phase === "Error", LIMIT_MS);
+        expect(failed).toMatchObject({ phase: "Error", reason });
+        expect(failed.message).toContain(name);
+        const settled = await until(id, ({ deadline }) => deadline?.cleanup.status !== "pending", LIMIT_MS);
+        expect(settled.operations).toMatchObject({ start: { allowed: true }, delete: { allowed: true } });
+        await gateway!.removeAll(LIMIT_MS);
+        expect(await left()).toEqual([]);
+      },
+      LIMIT_MS,
+    );
+  },
+);
+
+/** A gateway's client, and waiting for one of its sandboxes. */
+async function opened(gateway: Promise<StartedGateway>): Promise<Pick<StartedGateway, "client" | "until">> {
+  const started = await gateway;
+  return { client: started.client, until: started.until.bind(started) };
+}
