@@ -62,6 +62,7 @@ async function slipway(args: readonly string[], input: unknown, atMinutes = 11) 
     print: (line) => out.push(line),
     complain: (line) => err.push(line),
     now: () => START + atMinutes * MINUTE,
+    version: () => "0.0.0",
   });
   return { code, out: out.join("\n"), err: err.join("\n") };
 }
