@@ -1,4 +1,3 @@
-import { isComingUp } from "../record/phase.js";
 import { applyExitReport, applySession } from "slipway";
 import { constants } from "node:os";
 import { ADMISSION, PREPARATION } from "../gateway/budgets.js";
