@@ -122,6 +122,43 @@ export const recordStoreConformance: readonly ConformanceCase[] = [
     await store.delete("a", 4);
     equal(await store.earliestDue(), null);
   }),
+  testCase(
+    "a claim keeps what is due from others until it ends, and not from whoever made it",
+    async (open) => {
+      const [one, other] = [await open(), await open()];
+      await put(one, "later", { dueAt: 900 });
+      await put(one, "second", { dueAt: 200 });
+      await put(one, "first", { dueAt: 100 });
+      await put(one, "never", { dueAt: null });
+      const claim = { now: 300, limit: 9, owner: "one", until: 500 };
+      same((await one.claimDue(claim)).map(idOf), ["first", "second"]);
+      same((await one.claimDue(claim)).map(idOf), ["first", "second"]);
+      same((await other.claimDue({ ...claim, owner: "other" })).map(idOf), []);
+      same((await other.claimDue({ ...claim, owner: "other", now: 499, until: 700 })).map(idOf), []);
+      same((await other.claimDue({ ...claim, owner: "other", now: 500, until: 700 })).map(idOf), [
+        "first",
+        "second",
+      ]);
+      same((await one.claimDue({ ...claim, now: 501, until: 800 })).map(idOf), []);
+    },
+  ),
+  testCase("a claim is no write, stops no write, and ends with the next one", async (open) => {
+    const [one, other] = [await open(), await open()];
+    await put(one, "a", { dueAt: 100 });
+    same((await one.claimDue({ now: 100, limit: 1, owner: "one", until: 500 })).map(idOf), ["a"]);
+    equal((await other.get("a"))?.version, 1);
+    equal(await other.compareAndSwap("a", 1, { dueAt: 150, value: {} }), true);
+    same((await other.claimDue({ now: 200, limit: 9, owner: "other", until: 600 })).map(idOf), ["a"]);
+    equal(await one.delete("a", 2), true);
+    same(await other.claimDue({ now: 999, limit: 9, owner: "other", until: 1999 }), []);
+  }),
+  testCase("of what is due a claim takes the earliest first, and leaves the rest to others", async (open) => {
+    const [one, other] = [await open(), await open()];
+    for (const dueAt of [40, 10, 30, 20]) await put(one, `at-${dueAt}`, { dueAt });
+    const claim = { now: 50, limit: 2, until: 100 };
+    same((await one.claimDue({ ...claim, owner: "one" })).map(idOf), ["at-10", "at-20"]);
+    same((await other.claimDue({ ...claim, owner: "other" })).map(idOf), ["at-30", "at-40"]);
+  }),
   testCase("what one connection wrote another one reads, also after the first was closed", async (open) => {
     const first = await open();
     await put(first, "a");

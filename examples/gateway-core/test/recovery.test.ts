@@ -185,6 +185,7 @@ class StaleOnce implements RecordStore {
   delete: RecordStore["delete"] = (...args) => this.#store.delete(...args);
   list: RecordStore["list"] = (options) => this.#store.list(options);
   due: RecordStore["due"] = (options) => this.#store.due(options);
+  claimDue: RecordStore["claimDue"] = (claim) => this.#store.claimDue(claim);
   earliestDue: RecordStore["earliestDue"] = () => this.#store.earliestDue();
   close: RecordStore["close"] = () => this.#store.close();
 }

@@ -13,15 +13,15 @@ const STEPS: readonly string[] = [
      value TEXT NOT NULL
    ) WITHOUT ROWID;
    CREATE INDEX records_due ON records (due_at) WHERE due_at IS NOT NULL;`,
+  `ALTER TABLE records ADD COLUMN claimed_by TEXT;
+   ALTER TABLE records ADD COLUMN claimed_until INTEGER;`,
 ];
 
-/** The file was written by a newer gateway than this one. */
+/** The store was written by a newer gateway than this one. */
 export class NewerStoreError extends Error {
   override readonly name = "NewerStoreError";
-  constructor(found: number) {
-    super(
-      `The store has schema version ${found}, and this gateway knows ${STEPS.length}: use a newer gateway`,
-    );
+  constructor(found: number, known: number) {
+    super(`The store has schema version ${found}, and this gateway knows ${known}: use a newer gateway`);
   }
 }
 
@@ -31,7 +31,7 @@ export function migrate(database: Database.Database): void {
     database.exec("CREATE TABLE IF NOT EXISTS migrations (step INTEGER PRIMARY KEY NOT NULL)");
     const row = database.prepare("SELECT coalesce(max(step), 0) AS step FROM migrations").get();
     const done = (row as { step: number }).step;
-    if (done > STEPS.length) throw new NewerStoreError(done);
+    if (done > STEPS.length) throw new NewerStoreError(done, STEPS.length);
     for (const [index, sql] of STEPS.entries()) {
       if (index < done) continue;
       database.exec(sql);
