@@ -1,6 +1,8 @@
 /** What the gateways of the other backends build on. */
 export {
   PermanentDriverError,
+  type Driver,
+  type Driver as DriverPort,
   type DriverProgress,
   type InstanceRef,
   type LaunchContext,
@@ -9,10 +11,22 @@ export {
   type SupervisorAccess,
   type WorkContext,
 } from "./driver/driver.js";
-export { seenInstance, type DriverPort } from "./driver/driver-port.js";
+export { seenInstance } from "./driver/seen-instance.js";
 export { InvalidInputError } from "./input-error.js";
 export type { Json, JsonObject } from "./record/json.js";
 export type { ImageSpec } from "./record/record.js";
 export { DEFAULT_BUDGETS, type Budgets } from "./gateway/budgets.js";
 export { jsonLog, type Log } from "./gateway/log.js";
-export { serveGateway, type RunningGateway, type ServeOptions } from "./serve.js";
+export { runGatewayCli, type GatewayCliOptions } from "./cli/run-gateway-cli.js";
+export { ApiError, GatewayClient } from "./client/gateway-client.js";
+export { ProcessDriver } from "./driver/process-driver.js";
+export { processDrivers } from "./driver/process-drivers.js";
+export type { SandboxView } from "./http/view.js";
+export {
+  serveGateway,
+  type DriverContext,
+  type Drivers,
+  type RunningGateway,
+  type ServeOptions,
+} from "./serve.js";
+export { sleep } from "./sleep.js";

@@ -8,18 +8,43 @@ import type { AddressInfo } from "node:net";
 import { hostname } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { ProcessDriver } from "./driver/process-driver.js";
+import type { Driver } from "./driver/driver.js";
 import { planFor, type Budgets } from "./gateway/budgets.js";
 import { Gateway } from "./gateway/gateway.js";
 import type { Log } from "./gateway/log.js";
 import { buildApp } from "./http/app.js";
+import { InvalidInputError } from "./input-error.js";
 import { SqliteStore } from "./store/sqlite-store.js";
 
-export interface ServeOptions {
+/** What a driver may need of the gateway that it is for. */
+export interface DriverContext {
+  readonly clock: Clock;
+  /** An absolute path; what a driver keeps goes below it. */
   readonly dataDir: string;
+  readonly log: Log;
+  /** The program that runs inside a sandbox, a JavaScript file on this machine. */
+  readonly supervisorProgram: string;
+}
+
+/** The drivers of a gateway, or what makes them. The first one is the default of a create request. */
+export type Drivers =
+  | readonly Driver[]
+  | ((context: DriverContext) => readonly Driver[] | Promise<readonly Driver[]>);
+
+export interface ServeOptions {
+  readonly drivers: Drivers;
+  readonly dataDir: string;
+  /** Where to listen. Default: this machine only. */
+  readonly host?: string | undefined;
   /** Absent: the port of the last time, so that supervisors find the gateway again, or any free one. */
   readonly port?: number | undefined;
+  /**
+   * What supervisors are told to call, where that is not the address on this machine; `{port}` stands for the port.
+   * Default: the gateway's own URL.
+   */
+  readonly supervisorUrl?: string | undefined;
   readonly budgets: Budgets;
+  /** What users must present. Absent: whoever is on this machine may use the API, and nobody else. */
   readonly ownerToken?: string | undefined;
   readonly leaseMs?: number | undefined;
   readonly log: Log;
@@ -27,42 +52,46 @@ export interface ServeOptions {
 }
 
 export interface RunningGateway {
+  /** The gateway's address for programs on this machine. */
   readonly url: string;
   readonly gateway: Gateway;
   close(): Promise<void>;
 }
 
-/** Only this machine: what the API lets in runs programs here. */
-const HOST = "127.0.0.1";
+const LOOPBACK = "127.0.0.1";
+const EVERYWHERE = new Set(["0.0.0.0", "::"]);
 
-/** A whole gateway in this process: store, driver, core and HTTP API. */
+/** A whole gateway in this process: store, drivers, core and HTTP API. */
 export async function serveGateway(options: ServeOptions): Promise<RunningGateway> {
   // Budgets that contradict one another are a mistake of whoever starts the gateway, not of whoever uses it.
   planFor(options.budgets, {});
+  const { log, host = LOOPBACK } = options;
+  checkSupervisorUrl(options.supervisorUrl);
   const dataDir = resolve(options.dataDir);
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
-  const store = new SqliteStore(join(dataDir, "gateway.db"));
   const clock = options.clock ?? systemClock;
+  const drivers = await driversOf(options.drivers, { clock, dataDir, log, supervisorProgram });
+  const store = new SqliteStore(join(dataDir, "gateway.db"));
   // Supervisors are told an address before there is a gateway behind it: their requests wait until there is.
   const { promise: ready, resolve: open } = withResolvers<ReturnType<typeof buildApp>>();
-  const fetch = async (request: Request): Promise<Response> => (await ready).fetch(request);
-  const { server, port } = await listen(fetch, dataDir, options.port);
-  const url = `http://${HOST}:${port}`;
-  const supervisorProgram = fileURLToPath(new URL("./supervisor.js", import.meta.url));
+  const fetch: Fetch = async (request, env) => (await ready).fetch(request, env);
+  const { server, port } = await listen(fetch, dataDir, host, options.port);
+  const url = `http://${urlHost(EVERYWHERE.has(host) ? LOOPBACK : host)}:${port}`;
+  const supervisorUrl = options.supervisorUrl?.replaceAll("{port}", String(port)).replace(/\/+$/, "") ?? url;
   const gateway = new Gateway({
     store,
     clock,
-    drivers: [new ProcessDriver({ clock, dataDir, supervisorProgram })],
+    drivers,
     budgets: options.budgets,
     // No two gateways listen on one port of a machine, and a restart comes back to its own.
     owner: `${hostname()}:${port}`,
-    log: options.log,
-    gatewayUrl: () => url,
+    log,
+    gatewayUrl: () => supervisorUrl,
     newId: randomUUID,
     leaseMs: options.leaseMs,
   });
   await gateway.start();
-  open(buildApp({ gateway, log: options.log, ownerToken: options.ownerToken }));
+  open(buildApp({ gateway, log, ownerToken: options.ownerToken }));
   return {
     url,
     gateway,
@@ -75,18 +104,39 @@ export async function serveGateway(options: ServeOptions): Promise<RunningGatewa
   };
 }
 
-type Fetch = (request: Request) => Promise<Response>;
+const supervisorProgram = fileURLToPath(new URL("./supervisor.js", import.meta.url));
+
+/** @throws InvalidInputError when there is none, or two have one name */
+async function driversOf(drivers: Drivers, context: DriverContext): Promise<readonly Driver[]> {
+  const made = typeof drivers === "function" ? await drivers(context) : drivers;
+  const names = made.map(({ name }) => name);
+  if (names.length === 0) throw new InvalidInputError("drivers", "one driver at least", names);
+  if (new Set(names).size < names.length) throw new InvalidInputError("drivers", "of different names", names);
+  return made;
+}
+
+function checkSupervisorUrl(url: string | undefined): void {
+  if (url !== undefined && !URL.canParse(url.replaceAll("{port}", "1")))
+    throw new InvalidInputError("supervisorUrl", "a URL, with {port} for the port where wanted", url);
+}
+
+function urlHost(host: string): string {
+  return host.includes(":") ? `[${host}]` : host;
+}
+
+type Fetch = (request: Request, env: unknown) => Promise<Response>;
 
 async function listen(
   fetch: Fetch,
   dataDir: string,
+  host: string,
   asked: number | undefined,
 ): Promise<{ readonly server: Server; readonly port: number }> {
   const note = join(dataDir, "gateway.json");
   const port = asked ?? (await notedPort(note));
-  const server = await tryListen(fetch, port).catch((error: unknown) => {
+  const server = await tryListen(fetch, host, port).catch((error: unknown) => {
     if (asked !== undefined || port === 0) throw error;
-    return tryListen(fetch, 0);
+    return tryListen(fetch, host, 0);
   });
   const actual = (server.address() as AddressInfo).port;
   // Another gateway on this store has the noted port, and its supervisors: the note stays its own.
@@ -99,8 +149,8 @@ async function listen(
   return { server, port: actual };
 }
 
-async function tryListen(fetch: Fetch, port: number): Promise<Server> {
-  const server = serve({ fetch, hostname: HOST, port }) as Server;
+async function tryListen(fetch: Fetch, host: string, port: number): Promise<Server> {
+  const server = serve({ fetch, hostname: host, port }) as Server;
   await once(server, "listening");
   return server;
 }

@@ -1,13 +1,21 @@
+import {
+  observeProcess,
+  type ExpectedRun,
+  type Observation,
+  type ObservedSandbox,
+  type Page,
+  type WatchEvent,
+} from "slipway";
 import { InvalidInputError } from "../src/input-error.js";
 import {
   PermanentDriverError,
   type Driver,
-  type InstanceRef,
   type LaunchContext,
   type LaunchRequest,
-  type Observation,
   type SandboxRef,
+  type WorkContext,
 } from "../src/driver/driver.js";
+import { namedLoss, seenInstance } from "../src/driver/seen-instance.js";
 import type { Json, JsonObject } from "../src/record/json.js";
 import type { ImageSpec } from "../src/record/record.js";
 
@@ -26,7 +34,9 @@ export class FakeDriver implements Driver {
   readonly calls: string[] = [];
   /** Instances whose supervisor runs, by sandbox. */
   readonly running = new Map<string, { readonly instance: string; readonly gone: () => void }>();
-  readonly #gone = new Map<string, Promise<void>>();
+  /** Instances whose supervisor ended by itself, by sandbox. */
+  readonly #dead = new Map<string, string>();
+  readonly #news = new Set<(event: WatchEvent) => void>();
   failCleanups = 0;
 
   check(_image: ImageSpec, options: JsonObject): Promise<void> {
@@ -47,20 +57,38 @@ export class FakeDriver implements Driver {
     });
   }
 
-  observe(sandbox: SandboxRef, instance: InstanceRef, handle: Json | null): Promise<Observation> {
-    this.calls.push(`observe ${instance.run}`);
-    const running = this.running.get(sandbox.id);
-    if (running?.instance !== instance.id) return Promise.resolve({ state: "gone" });
-    return Promise.resolve({ state: "running", handle: handle ?? { instance: instance.id } });
+  observe(sandbox: SandboxRef, run: ExpectedRun): Promise<Observation> {
+    this.calls.push(`observe ${sandbox.id}`);
+    return Promise.resolve(this.#seen(sandbox.id, run));
   }
 
-  waitUntilGone(sandbox: SandboxRef): Promise<void> {
-    return this.#gone.get(sandbox.id) ?? Promise.resolve();
+  list(): Promise<Page<ObservedSandbox>> {
+    const ids = new Set([...this.running.keys(), ...this.#dead.keys()]);
+    return Promise.resolve({
+      items: [...ids].map((id) => ({ id, observation: this.#seen(id, {}) })),
+      cursor: null,
+    });
+  }
+
+  async *watch({ signal }: WorkContext): AsyncIterable<WatchEvent> {
+    const queue: WatchEvent[] = [];
+    let wake: () => void = () => undefined;
+    const hear = (event: WatchEvent): void => {
+      queue.push(event);
+      wake();
+    };
+    this.#news.add(hear);
+    signal.addEventListener("abort", () => wake(), { once: true });
+    while (!signal.aborted) {
+      for (let event = queue.shift(); event !== undefined; event = queue.shift()) yield event;
+      await new Promise<void>((resolve) => (wake = resolve));
+    }
+    this.#news.delete(hear);
   }
 
   stop(sandbox: SandboxRef): Promise<void> {
     this.calls.push("stop");
-    this.running.get(sandbox.id)?.gone();
+    this.#end(sandbox.id);
     return Promise.resolve();
   }
 
@@ -70,26 +98,51 @@ export class FakeDriver implements Driver {
       this.failCleanups -= 1;
       return Promise.reject(new PermanentDriverError("Busy", "something holds on to it"));
     }
-    this.running.get(sandbox.id)?.gone();
+    this.#end(sandbox.id);
     return Promise.resolve();
   }
 
   remove(sandbox: SandboxRef): Promise<void> {
     this.calls.push("remove");
-    this.running.get(sandbox.id)?.gone();
+    this.#end(sandbox.id);
     return Promise.resolve();
   }
 
+  /** Everything of a sandbox ends, as it does when it was told to. */
+  #end(id: string): void {
+    this.running.delete(id);
+    this.#dead.delete(id);
+    this.#tell(id);
+  }
+
   #run(id: string, instance: string): void {
-    const ended = new Promise<void>((resolve) => {
-      this.running.set(id, {
-        instance,
-        gone: () => {
-          this.running.delete(id);
-          resolve();
-        },
-      });
+    this.#dead.delete(id);
+    this.running.set(id, {
+      instance,
+      gone: () => {
+        this.running.delete(id);
+        this.#dead.set(id, instance);
+        this.#tell(id);
+      },
     });
-    this.#gone.set(id, ended);
+    this.#tell(id);
+  }
+
+  #tell(id: string): void {
+    for (const hear of this.#news) hear({ type: "changed", id });
+  }
+
+  #seen(id: string, run: ExpectedRun): Observation {
+    const alive = this.running.get(id);
+    const instanceId = alive?.instance ?? this.#dead.get(id);
+    const process =
+      instanceId === undefined
+        ? null
+        : { alive: alive !== undefined, exitCode: null, signal: null, instanceId };
+    return seenInstance(
+      namedLoss(observeProcess({ process, stateDir: { exists: true } }, { run })),
+      instanceId ?? null,
+      run,
+    );
   }
 }

@@ -11,7 +11,7 @@ import type { SandboxRecord } from "../src/record/record.js";
 import { SqliteStore } from "../src/store/sqlite-store.js";
 import { directoryImage } from "./images.js";
 import { contradictions, inconsistencies, type Snapshot } from "./kill-invariants.js";
-import { eventually } from "./poll.js";
+import { eventually } from "../src/testing/eventually.js";
 import { seededRandom } from "./random.js";
 import { tempDir } from "./temp-dir.js";
 

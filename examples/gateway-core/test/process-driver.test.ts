@@ -10,7 +10,7 @@ import { ProcessDriver } from "../src/driver/process-driver.js";
 import { isAlive, readStartMarker, type ProcessIdentity } from "../src/driver/process-identity.js";
 import type { JsonObject } from "../src/record/json.js";
 import { directoryImage, pathsBelow, tarImage } from "./images.js";
-import { eventually } from "./poll.js";
+import { eventually } from "../src/testing/eventually.js";
 import { seededRandom } from "./random.js";
 import { tempDir } from "./temp-dir.js";
 
@@ -202,7 +202,8 @@ describe("a start that was overtaken", () => {
     expect(await failure).toBeInstanceOf(Error);
     expect(older.reports.map(({ step }) => step)).not.toContain("supervisor");
     expect(await isAlive(newer)).toBe(true);
-    expect(await driver.observe(sandbox, at(1, 2).instance, null)).toMatchObject({ state: "running" });
+    const run = { instanceId: at(1, 2).instance.id };
+    expect(await driver.observe(sandbox, run, null)).toMatchObject({ running: true, stale: false });
     await driver.remove(sandbox, work);
   });
 });
@@ -284,18 +285,29 @@ describe("finding a supervisor again", () => {
 
   it("knows it by its note when its handle was never written down, and never takes another instance's", async () => {
     const handle = await launch(request()).handle;
-    expect(await driver.observe(sandbox, instance, null)).toEqual({ state: "running", handle });
-    expect(await driver.observe(sandbox, { ...instance, id: "other" }, null)).toEqual({ state: "gone" });
+    const run = { instanceId: instance.id };
+    const seen = { exists: true, running: true, stale: false, instanceId: instance.id };
+    expect(await driver.observe(sandbox, run, null)).toMatchObject(seen);
+    expect(await driver.observe(sandbox, { instanceId: "other" }, null)).toMatchObject({
+      stale: true,
+      instanceId: instance.id,
+    });
     await driver.stop(sandbox, work);
-    expect(await driver.observe(sandbox, instance, handle)).toEqual({ state: "gone" });
-    await driver.waitUntilGone(sandbox, handle, work);
+    const rest = { exists: true, running: false, suspended: true, bootstrapping: false, stale: false };
+    expect(await driver.observe(sandbox, run, handle)).toMatchObject(rest);
+    await driver.remove(sandbox, work);
+    expect(await driver.observe(sandbox, run, handle)).toMatchObject({ exists: false, running: false });
   });
 
   it("leaves alone a stranger that has the same process id by now", async () => {
     await mkdir(join(dir, "sandboxes", sandbox.id), { recursive: true });
     const stranger = { instanceId: "instance-1", run: 1, pid: process.pid, startMarker: "of another time" };
     await writeFile(join(dir, "sandboxes", sandbox.id, "supervisor.json"), JSON.stringify(stranger));
-    expect(await driver.observe(sandbox, instance, null)).toEqual({ state: "gone" });
+    expect(await driver.observe(sandbox, { instanceId: instance.id }, null)).toMatchObject({
+      running: false,
+      completed: true,
+      failureReason: "LocalSupervisorLost",
+    });
     await driver.cleanUp(sandbox, work);
     expect(await readStartMarker(process.pid)).not.toBeNull();
   });

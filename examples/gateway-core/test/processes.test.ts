@@ -9,7 +9,7 @@ import { GatewayProcess } from "../src/demo/gateway-process.js";
 import { readStartMarker } from "../src/driver/process-identity.js";
 import type { SandboxView } from "../src/http/view.js";
 import { directoryImage } from "./images.js";
-import { eventually } from "./poll.js";
+import { eventually } from "../src/testing/eventually.js";
 import { tempDir } from "./temp-dir.js";
 
 const cli = fileURLToPath(new URL("../dist/cli.js", import.meta.url));

@@ -44,7 +44,7 @@ describe("a gateway that starts again", () => {
     const next = await bench.gateway();
     const record = await bench.read(next, id);
     expect(record.run).toBe(1);
-    expect(record.instance?.handle).not.toBeNull();
+    expect(record.instance?.launchedAt).not.toBeNull();
     expect(bench.driver.launches).toHaveLength(1);
   });
 

@@ -29,11 +29,23 @@ interface WaitOptions {
   readonly wait: boolean;
 }
 
-export function addSandboxCommands(program: Command): void {
+/** What `--image` names: something on this machine, or what the driver's backend knows by that reference. */
+export type ImageKind = "path" | "reference";
+
+const IMAGE_HELP: Readonly<Record<ImageKind, string>> = {
+  path: "a directory, a .tar or a .tar.gz",
+  reference: "the image's reference",
+};
+
+function imageOf(kind: ImageKind, { image, imageName: name, include }: CreateOptions): object {
+  return kind === "path" ? { path: resolve(image), name, include } : { name: image, include };
+}
+
+export function addSandboxCommands(program: Command, images: ImageKind): void {
   program
     .command("create <name> <command...>")
     .description("create a sandbox and follow it until it is ready or failed")
-    .requiredOption("--image <path>", "a directory, a .tar or a .tar.gz")
+    .requiredOption("--image <image>", IMAGE_HELP[images])
     .option("--image-name <name>", "what to call the image")
     .option("--include <path...>", "parts of the directory to take")
     .addOption(new Option("--policy <json>", "the configuration").argParser(jsonObject))
@@ -49,7 +61,7 @@ export function addSandboxCommands(program: Command): void {
       const created = await context.client.create({
         name,
         command: words,
-        image: { path: resolve(options.image), name: options.imageName, include: options.include },
+        image: imageOf(images, options),
         policy: options.policy,
         driver: options.driver,
         driverOptions: options.driverOptions,

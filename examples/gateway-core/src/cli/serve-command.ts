@@ -2,12 +2,14 @@ import { systemClock } from "slipway";
 import type { Command } from "commander";
 import { DEFAULT_BUDGETS, type Budgets } from "../gateway/budgets.js";
 import { jsonLog } from "../gateway/log.js";
-import { serveGateway } from "../serve.js";
+import { serveGateway, type Drivers } from "../serve.js";
 import { milliseconds, millisecondsOrNone, portNumber, printJson, type GlobalOptions } from "./context.js";
 
 interface ServeOptions extends GlobalOptions {
   readonly data: string;
+  readonly host?: string;
   readonly port?: number;
+  readonly supervisorUrl?: string;
   readonly preparationMs: number;
   readonly admissionMs: number;
   readonly admissionCeilingMs: number;
@@ -16,13 +18,26 @@ interface ServeOptions extends GlobalOptions {
   readonly leaseMs: number;
 }
 
-export function addServeCommand(program: Command): void {
+/** What a gateway's program decides about its `serve`. */
+export interface ServeDefaults {
+  readonly drivers: Drivers;
+  readonly host?: string | undefined;
+  readonly supervisorUrl?: string | undefined;
+}
+
+export function addServeCommand(program: Command, served: ServeDefaults): void {
   const defaults = DEFAULT_BUDGETS;
   program
     .command("serve")
     .description("run a gateway on this machine")
     .requiredOption("--data <dir>", "where records and sandboxes live")
-    .option("--port <port>", "port on the loopback interface (default: that of the last time)", portNumber)
+    .option("--host <address>", "where to listen", served.host ?? "127.0.0.1")
+    .option("--port <port>", "port to listen on (default: that of the last time)", portNumber)
+    .option(
+      "--supervisor-url <url>",
+      "what supervisors are told to call, {port} for the port (default: the gateway's own)",
+      served.supervisorUrl,
+    )
     .option("--preparation-ms <ms>", "budget of image preparation", milliseconds, defaults.preparationMs)
     .option("--admission-ms <ms>", "window for admission and repair", milliseconds, defaults.admissionMs)
     .option(
@@ -48,8 +63,19 @@ export function addServeCommand(program: Command): void {
         (line) => process.stderr.write(line),
         () => systemClock.now(),
       );
-      const { data: dataDir, port, token: ownerToken, leaseMs } = options;
-      const running = await serveGateway({ dataDir, port, ownerToken, leaseMs, budgets, log });
+      const { data: dataDir, host, port, supervisorUrl, token: ownerToken, leaseMs } = options;
+      const { drivers } = served;
+      const running = await serveGateway({
+        drivers,
+        dataDir,
+        host,
+        port,
+        supervisorUrl,
+        ownerToken,
+        leaseMs,
+        budgets,
+        log,
+      });
       if (options.json === true) printJson({ url: running.url });
       else console.log(`The gateway listens on ${running.url}`);
       const signals = ["SIGTERM", "SIGINT"] as const;

@@ -1,8 +1,17 @@
-import { deadlineConditions, startAttempt, type DeadlinePlan, type StartRefusal } from "slipway";
+import {
+  acceptOperation,
+  deadlineConditions,
+  startAttempt,
+  stateIsolationMismatch,
+  type DeadlinePlan,
+  type OperationRoute,
+  type StartRefusal,
+} from "slipway";
 import { digestOf } from "../record/digest.js";
 import type { JsonObject } from "../record/json.js";
 import type { SandboxRecord, SandboxSpec } from "../record/record.js";
 import { withCondition, withPhase, type Decision } from "./decision.js";
+import { phaseFacts } from "./phase-facts.js";
 
 /** What an attempt starts with. The token is opaque, minted for this attempt, and a secret. */
 export interface AttemptStart {
@@ -15,12 +24,14 @@ export interface NewSandbox {
   readonly name: string;
   readonly spec: SandboxSpec;
   readonly policy: JsonObject;
+  /** The isolation backend that is selected now: the sandbox is pinned to it. */
+  readonly isolationBackend: string | null;
 }
 
 /** A record for a sandbox that was just asked for, with its first attempt under way. */
 export function newRecord(sandbox: NewSandbox, start: AttemptStart, now: number): SandboxRecord {
   const blank: SandboxRecord = {
-    schemaVersion: 1,
+    schemaVersion: 2,
     id: sandbox.id,
     name: sandbox.name,
     createdAt: now,
@@ -32,14 +43,19 @@ export function newRecord(sandbox: NewSandbox, start: AttemptStart, now: number)
       policy: sandbox.policy,
     },
     desired: "running",
-    phase: "Provisioning",
+    phase: "Stopped",
     since: now,
+    updatedAt: now,
     reason: "",
     message: "",
     conditions: [],
     attemptNumber: 0,
     startPending: false,
     startRequestedAt: null,
+    previousFinishedAt: null,
+    isolationBackend: sandbox.isolationBackend,
+    restarts: 0,
+    restartAt: null,
     deadline: null,
     admission: null,
     appliedGeneration: 0,
@@ -56,7 +72,7 @@ export function newRecord(sandbox: NewSandbox, start: AttemptStart, now: number)
     exitSignal: null,
     finishedAt: null,
   };
-  return beginAttempt(blank, start, now).record;
+  return beginAttempt(blank, start, now, "fresh").record;
 }
 
 /**
@@ -67,6 +83,7 @@ export function beginAttempt(
   record: SandboxRecord,
   start: AttemptStart,
   now: number,
+  route: OperationRoute = "resume",
 ): Decision<{ readonly begun: true } | { readonly begun: false; readonly why: StartRefusal }> {
   const { generation, digest, committedAt } = record.configuration;
   const started = startAttempt(start.plan, {
@@ -76,13 +93,23 @@ export function beginAttempt(
     previous: record.deadline,
   });
   if (started.refused !== undefined) return { record, result: { begun: false, why: started.refused } };
-  const first = record.attemptNumber === 0;
+  // Accepted already when it waited for its turn, on the restart scan: what it fences off is fenced off.
+  const waited = record.phase === "Starting";
+  const gate = { allowed: true, route, rule: "attempt" } as const;
+  const facts = waited
+    ? phaseFacts(record)
+    : acceptOperation(phaseFacts(record), "start", gate, { now }).record;
   let next: SandboxRecord = {
     ...record,
+    phase: facts.phase,
+    since: facts.since,
+    updatedAt: now,
     desired: "running",
     attemptNumber: record.attemptNumber + 1,
     startPending: false,
-    startRequestedAt: now,
+    startRequestedAt: facts.startRequestedAt ?? now,
+    previousFinishedAt: facts.previousFinishedAt ?? null,
+    restartAt: null,
     deadline: started.state,
     admission: "pending",
     appliedGeneration: 0,
@@ -106,7 +133,10 @@ export function beginAttempt(
   } as const;
   next = withCondition(next, { ...asked, observedGeneration: generation }, now);
   for (const { reason, message } of deadlineConditions(started.state, now)) {
-    next = withPhase(next, first ? "Provisioning" : "Starting", { reason, message }, now);
+    next = withPhase(next, next.phase, { reason, message }, now);
   }
+  // Begun at all means that nothing is wrong with the pin any more.
+  const conditions = stateIsolationMismatch(next.conditions, { now, cleared: true });
+  if (conditions !== next.conditions) next = { ...next, conditions };
   return { record: next, result: { begun: true } };
 }

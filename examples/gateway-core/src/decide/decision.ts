@@ -59,7 +59,8 @@ export function withPhase(
   now: number,
 ): SandboxRecord {
   const since = record.phase === phase ? record.since : now;
-  const next = { ...record, phase, since, reason, message };
+  const updatedAt = record.phase === phase ? record.updatedAt : now;
+  const next = { ...record, phase, since, updatedAt, reason, message };
   const status = phase === "Ready" ? "True" : "False";
   return withCondition(next, { type: "Ready", status, reason, message }, now);
 }

@@ -1,18 +1,16 @@
-import type { DeadlineOutcome } from "slipway";
+import { exponentialBackoff, type DeadlineOutcome } from "slipway";
 import type { DriverProgress } from "../driver/driver.js";
 import { PREPARATION } from "../gateway/budgets.js";
 import type { Json } from "../record/json.js";
 import { isComingUp } from "../record/phase.js";
-import type { Instance, SandboxRecord, StepView } from "../record/record.js";
+import { instanceIdOf, type Instance, type SandboxRecord, type StepView } from "../record/record.js";
 import { applyToDeadline, observeTime, withPhase, type Decision, type PhaseReason } from "./decision.js";
 
-const FIRST_RETRY_MS = 500;
-const LONGEST_RETRY_MS = 30_000;
+const backoff = exponentialBackoff({ initialMs: 500, factor: 2, capMs: 30_000, jitter: "none" });
 
 export interface MintRun {
   readonly owner: string;
   readonly leaseMs: number;
-  readonly instanceId: string;
 }
 
 /**
@@ -23,7 +21,8 @@ export function mintRun(found: SandboxRecord, mint: MintRun, now: number): Decis
   const record = observeTime(found, now);
   if (!mayLaunch(record, mint.owner, now)) return { record, result: null };
   const run = record.run + 1;
-  const instance = { id: mint.instanceId, run, handle: null, startedAt: now };
+  const id = instanceIdOf(record.id, run);
+  const instance = { id, run, handle: null, startedAt: now, launchedAt: null };
   const lease = { owner: mint.owner, until: now + mint.leaseMs };
   return { record: { ...record, run, instance, lease, steps: [] }, result: instance };
 }
@@ -32,7 +31,7 @@ export function mintRun(found: SandboxRecord, mint: MintRun, now: number): Decis
 export function mayLaunch(record: SandboxRecord, owner: string, now: number): boolean {
   const { phase, deadline, instance, lease } = record;
   if (!isComingUp(phase) || deadline?.status !== "active" || record.desired !== "running") return false;
-  if (instance !== null && instance.handle !== null) return false;
+  if (instance !== null && instance.launchedAt !== null) return false;
   if (lease !== null && lease.owner !== owner && now < lease.until) return false;
   return now >= record.launchNotBefore && record.activatedRun === null;
 }
@@ -86,10 +85,10 @@ function withStep(steps: readonly StepView[], progress: DriverProgress, now: num
   return before === undefined ? [...steps, view] : steps.map((other) => (other === before ? view : other));
 }
 
-/** The driver started the supervisor. False when this run is no longer the one that counts. */
+/** The driver started the supervisor, or it was found started. False when this run is not the one that counts. */
 export function recordLaunched(
   found: SandboxRecord,
-  launched: { readonly run: number; readonly handle: Json },
+  launched: { readonly run: number; readonly handle: Json | null },
   now: number,
 ): Decision<boolean> {
   const record = observeTime(found, now);
@@ -97,10 +96,9 @@ export function recordLaunched(
   const alive = deadline?.status === "active" || deadline?.status === "completed";
   if (instance?.run !== launched.run || !alive || record.desired !== "running")
     return { record, result: false };
-  return {
-    record: { ...record, instance: { ...instance, handle: launched.handle }, lease: null },
-    result: true,
-  };
+  const handle = launched.handle ?? instance.handle;
+  const started = { ...instance, handle, launchedAt: instance.launchedAt ?? now };
+  return { record: { ...record, instance: started, lease: null }, result: true };
 }
 
 /** The driver could not start the work. What trying again may mend is tried again, within the same deadline. */
@@ -113,20 +111,19 @@ export function recordLaunchFailure(
   if (record.instance?.run !== failure.run || record.deadline?.status !== "active")
     return { record, result: false };
   if (failure.permanent) return { record: fail(record, failure, now), result: true };
-  return { record: tryAgain(record, failure.message, now), result: true };
+  return { record: relaunch(record, failure.message, now), result: true };
 }
 
-/** The supervisor of a run is gone without having been told to go. */
+/**
+ * The supervisor of a run ended before it was admitted: it is started again, within the same deadline. One that was
+ * admitted is not: its main process may have done work, which is not done a second time behind the user's back.
+ */
 export function recordSupervisorGone(found: SandboxRecord, run: number, now: number): Decision<boolean> {
   const record = observeTime(found, now);
-  const running = isComingUp(record.phase) || record.phase === "Ready";
-  if (record.instance?.run !== run || !running) return { record, result: false };
-  if (record.activatedRun === null && record.deadline?.status === "active") {
-    return { record: tryAgain(record, "the supervisor ended before admission", now), result: true };
-  }
-  // The main process may have done work by now: it is not started a second time behind the user's back.
-  const lost = { reason: "LocalSupervisorLost", message: "the supervisor ended without reporting an exit" };
-  return { record: fail(record, lost, now), result: true };
+  const waits = isComingUp(record.phase) && record.deadline?.status === "active";
+  if (record.instance?.run !== run || !waits || record.activatedRun !== null)
+    return { record, result: false };
+  return { record: relaunch(record, "the supervisor ended before admission", now), result: true };
 }
 
 function fail(record: SandboxRecord, failure: PhaseReason, now: number): SandboxRecord {
@@ -135,9 +132,10 @@ function fail(record: SandboxRecord, failure: PhaseReason, now: number): Sandbox
   return withPhase({ ...cancelled, lease: null, finishedAt: now }, "Error", failure, now);
 }
 
-function tryAgain(record: SandboxRecord, message: string, now: number): SandboxRecord {
+/** The driver's work begins again after a while, under a new run and the old deadline. */
+export function relaunch(record: SandboxRecord, message: string, now: number): SandboxRecord {
   const failures = record.launchFailures + 1;
-  const wait = Math.min(FIRST_RETRY_MS * 2 ** (failures - 1), LONGEST_RETRY_MS);
+  const wait = backoff.delayMs(failures);
   const retry = {
     ...record,
     instance: null,

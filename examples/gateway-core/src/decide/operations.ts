@@ -1,9 +1,14 @@
+import { acceptOperation, reconcileRecord, type GateDecision } from "slipway";
 import { digestOf } from "../record/digest.js";
 import type { JsonObject } from "../record/json.js";
 import { isComingUp } from "../record/phase.js";
 import type { SandboxRecord } from "../record/record.js";
 import { beginAttempt, type AttemptStart } from "./attempt.js";
 import { applyToDeadline, observeTime, withCondition, withPhase, type Decision } from "./decision.js";
+import { relaunch } from "./driver-report.js";
+import { gatesOf, type Surroundings } from "./gates.js";
+import { phaseFacts, withFacts } from "./phase-facts.js";
+import { isStartOutstanding } from "./seen.js";
 
 /** What became of a user's request. `changed: false` is a request that was fulfilled already. */
 export type OperationResult =
@@ -13,78 +18,128 @@ export type OperationResult =
 const done = (changed: boolean): OperationResult => ({ ok: true, changed });
 const refused = (code: string, message: string): OperationResult => ({ ok: false, code, message });
 
-/** A start waits for a pending cleanup: it is recorded, and begins when the cleanup is done. */
+/**
+ * A user's start. One that is under way is fulfilled already; one over a pending cleanup is recorded, and begins when
+ * the cleanup is done. What the backend was seen to be counts before the gate is asked, so that a record which the
+ * next reconcile would correct stands in nobody's way.
+ */
 export function requestStart(
   found: SandboxRecord,
   start: AttemptStart,
+  around: Surroundings,
   now: number,
 ): Decision<OperationResult> {
-  const record = observeTime(found, now);
-  if (record.phase === "Deleting")
-    return { record, result: refused("deleting", "the sandbox is being deleted") };
-  if (record.phase === "Stopping") {
-    return {
-      record,
-      result: refused("stopping", "the sandbox is still stopping; start it when it is Stopped"),
-    };
+  const record = asSeen(observeTime(found, now), around, now);
+  const gate = gatesOf(record, around, "user", now).start;
+  const waiting = { ...record, desired: "running" as const, startPending: true, startRequestedAt: now };
+  if (record.startPending && record.desired === "running") return { record, result: done(false) };
+  if (!gate.allowed) {
+    if (isComingUp(record.phase) && gate.reason === "InProgress") return { record, result: done(false) };
+    if (gate.reason === "CleanupPending") return { record: waiting, result: done(true) };
+    return { record, result: refusedBy(gate) };
   }
-  if (isComingUp(record.phase) || record.phase === "Ready" || record.startPending) {
-    return { record, result: done(false) };
+  switch (gate.route) {
+    case "noop":
+      return { record, result: done(false) };
+    case "retry":
+      return retryStart(record, around, now);
+    default: {
+      const begun = beginAttempt({ ...record, restarts: 0 }, start, now, gate.route);
+      if (begun.result.begun) return { record: begun.record, result: done(true) };
+      return { record, result: refused(begun.result.why, `no attempt may start now: ${begun.result.why}`) };
+    }
   }
-  if (record.deadline?.cleanup.status === "pending") {
-    const waiting = { ...record, desired: "running" as const, startPending: true, startRequestedAt: now };
-    return { record: waiting, result: done(true) };
+}
+
+/** The record as the next reconcile would make it. */
+function asSeen(record: SandboxRecord, { observation, policy }: Surroundings, now: number): SandboxRecord {
+  if (observation === null || isStartOutstanding(record)) return record;
+  const { record: facts, changed } = reconcileRecord(phaseFacts(record), observation, null, now, policy);
+  return changed ? withFacts(record, facts, now) : record;
+}
+
+/** The same start again: at once instead of later, or anew where nothing of it is left. The deadline goes on. */
+function retryStart(
+  record: SandboxRecord,
+  { observation }: Surroundings,
+  now: number,
+): Decision<OperationResult> {
+  if (record.restartAt !== null && record.restartAt > now)
+    return { record: { ...record, restartAt: now }, result: done(true) };
+  const nothingRuns = observation?.running === false && !observation.stale;
+  if (!nothingRuns || isStartOutstanding(record)) return { record, result: done(false) };
+  if (record.activatedRun !== null) {
+    // Its main process may have run: that takes an attempt of its own, once this one is cleaned up.
+    const stopped = { reason: "BackendEmpty", message: "the backend has nothing that runs" };
+    const facts = { ...phaseFacts(record), phase: "Stopped", updatedAt: now } as const;
+    const ended = withPhase(withFacts(record, facts, now), "Stopped", stopped, now);
+    return { record: { ...ended, startPending: true, startRequestedAt: now }, result: done(true) };
   }
-  const begun = beginAttempt(record, start, now);
-  if (begun.result.begun) return { record: begun.record, result: done(true) };
-  return { record, result: refused(begun.result.why, `no attempt may start now: ${begun.result.why}`) };
+  const again = relaunch(record, "started again by request", now);
+  return { record: { ...again, launchNotBefore: now }, result: done(true) };
 }
 
 /** A start that waited begins once nothing is in its way. */
-export function beginPending(found: SandboxRecord, start: AttemptStart, now: number): Decision<boolean> {
+export function beginPending(
+  found: SandboxRecord,
+  start: AttemptStart,
+  around: Surroundings,
+  now: number,
+): Decision<boolean> {
   const record = observeTime(found, now);
   if (!record.startPending) return { record, result: false };
-  const begun = beginAttempt(record, start, now);
+  const gate = gatesOf(record, around, "user", now).start;
+  if (!gate.allowed && gate.reason === "CleanupPending") return { record, result: false };
+  // What else refuses it by now will not go away by waiting.
+  if (!gate.allowed) return { record: { ...record, startPending: false }, result: false };
+  const begun = beginAttempt({ ...record, restarts: 0 }, start, now, gate.route);
   return { record: begun.record, result: begun.result.begun };
 }
 
-export function requestStop(found: SandboxRecord, now: number): Decision<OperationResult> {
+export function requestStop(
+  found: SandboxRecord,
+  around: Surroundings,
+  now: number,
+): Decision<OperationResult> {
   const record = observeTime(found, now);
-  if (record.phase === "Deleting")
-    return { record, result: refused("deleting", "the sandbox is being deleted") };
-  const atRest = record.phase === "Stopped" || record.phase === "Stopping" || record.phase === "Completed";
-  if (atRest && !record.startPending) return { record, result: done(false) };
-  const next = end(record, "stopped by request", now);
-  const stopping = { reason: "Stopping", message: "the workload is being stopped" };
-  return {
-    record: { ...withPhase(next, "Stopping", stopping, now), desired: "stopped" },
-    result: done(true),
-  };
+  const gate = gatesOf(record, around, "user", now).stop;
+  if (!gate.allowed) return { record, result: refusedBy(gate) };
+  if (gate.route === "noop") return withdrawStart(record);
+  const facts = phaseFacts(record);
+  // A stop from outside may be under way: that somebody asked for it here is to be known afterwards.
+  const meant = gate.route === "retry" && record.desired !== "stopped";
+  const asked = meant ? ({ ...gate, route: "stop" } as const) : gate;
+  const { record: next, changed } = acceptOperation(facts, "stop", asked, { now });
+  if (!changed) return { record, result: done(false) };
+  return { record: withFacts(record, next, now), result: done(true) };
 }
 
-export function requestDelete(found: SandboxRecord, now: number): Decision<OperationResult> {
+/** Nothing executes, but something may be about to. */
+function withdrawStart(record: SandboxRecord): Decision<OperationResult> {
+  const toCome = record.startPending || (record.phase === "Error" && record.desired === "running");
+  if (!toCome) return { record, result: done(false) };
+  return { record: { ...record, startPending: false, desired: "stopped" }, result: done(true) };
+}
+
+export function requestDelete(
+  found: SandboxRecord,
+  around: Surroundings,
+  now: number,
+): Decision<OperationResult> {
   const record = observeTime(found, now);
-  if (record.phase === "Deleting") return { record, result: done(false) };
-  const next = end(record, "deleted by request", now);
-  const deleting = { reason: "Deleting", message: "the sandbox is being deleted" };
-  return {
-    record: { ...withPhase(next, "Deleting", deleting, now), desired: "deleted" },
-    result: done(true),
-  };
+  if (record.desired === "deleted") return { record, result: done(false) };
+  const gate = gatesOf(record, around, "user", now).delete;
+  // An object that is going away by somebody else's hand is not yet a sandbox that a user deleted.
+  const asked = gate.allowed ? ({ ...gate, route: "delete" } as const) : gate;
+  const { record: next, changed } = acceptOperation(phaseFacts(record), "delete", asked, { now });
+  return changed
+    ? { record: withFacts(record, next, now), result: done(true) }
+    : { record, result: done(false) };
 }
 
-function end(record: SandboxRecord, reason: string, now: number): SandboxRecord {
-  const attempt = record.deadline?.attempt ?? "";
-  const cancelled = applyToDeadline(record, { type: "cancel", attempt, reason }, now).record;
-  return { ...cancelled, startPending: false, lease: null };
-}
-
-/** What was driven to an end by the driver is at rest. */
-export function markStopped(record: SandboxRecord, now: number): Decision<boolean> {
-  if (record.phase !== "Stopping") return { record, result: false };
-  const stopped = { reason: "Stopped", message: "" };
-  const next = withPhase({ ...record, instance: null, lease: null }, "Stopped", stopped, now);
-  return { record: { ...next, finishedAt: record.finishedAt ?? now }, result: true };
+/** `NotRecoverable` becomes `not-recoverable`: codes of this API are written like that. */
+function refusedBy({ reason, message }: GateDecision & { readonly allowed: false }): OperationResult {
+  return refused(reason.replaceAll(/(?!^)[A-Z]/g, (letter) => `-${letter}`).toLowerCase(), message);
 }
 
 export interface ConfigurationWrite {

@@ -1,7 +1,9 @@
+import { applyExitReport, applySession } from "slipway";
+import { constants } from "node:os";
 import { ADMISSION, PREPARATION } from "../gateway/budgets.js";
-import { isComingUp } from "../record/phase.js";
-import type { SandboxRecord } from "../record/record.js";
+import { isServed, type SandboxRecord } from "../record/record.js";
 import { applyToDeadline, observeTime, withCondition, withPhase, type Decision } from "./decision.js";
+import { phaseFacts, withFacts } from "./phase-facts.js";
 
 /** What a supervisor says. It was authenticated as the one of this attempt and run before any of this is looked at. */
 export type SupervisorReport =
@@ -50,7 +52,7 @@ function settledRefusal(record: SandboxRecord, report: SupervisorReport): Report
   if (deadline?.status === "expired")
     return refused("expired", deadline.expiry?.message ?? "the attempt expired");
   if (report.kind === "exited") return null;
-  if (deadline?.status === "active" || phase === "Ready") return null;
+  if (isServed(record)) return null;
   return refused("settled", `the sandbox is ${phase}`);
 }
 
@@ -112,12 +114,22 @@ function ready(record: SandboxRecord, run: number, generation: number, now: numb
   if (record.admission !== "accepted" || generation !== record.appliedGeneration) {
     return { record, result: notCurrent(record) };
   }
-  const attempt = record.deadline?.attempt ?? "";
+  const { deadline } = record;
+  const attempt = deadline?.attempt ?? "";
+  // A sandbox that was ready before and is looked for again has met its deadline.
+  const met = deadline?.status === "completed";
   const { record: next, outcome } = applyToDeadline(record, { type: "complete", attempt }, now);
-  if (!outcome.applied)
+  if (!outcome.applied && !met)
     return { record: next, result: refused(outcome.why, "the attempt cannot become ready") };
+  const session = { connected: true, instanceId: record.instance?.id ?? null };
+  const { record: facts, refused: why } = applySession(phaseFacts(next), session, now);
+  if (why !== null) return { record, result: refused(why, "the sandbox cannot become ready") };
   const message = `the main process runs with configuration generation ${generation}`;
-  return { record: withPhase(next, "Ready", { reason: "DependenciesReady", message }, now), result: taken() };
+  const entered = withFacts(next, facts, now);
+  return {
+    record: withPhase(entered, "Ready", { reason: "DependenciesReady", message }, now),
+    result: taken(),
+  };
 }
 
 function exited(
@@ -130,24 +142,20 @@ function exited(
     return { record, result: taken() };
   }
   const { exitCode, signal } = report;
-  const noted: SandboxRecord = { ...record, exitCode, exitSignal: signal, finishedAt: now };
+  const code = exitCode ?? 128 + signalNumber(signal);
+  const instanceId = record.instance?.id ?? null;
+  const { record: facts, changed } = applyExitReport(phaseFacts(record), { instanceId, exitCode: code }, now);
   // A result stays what it is: a late or repeated report adds the code and decides nothing.
-  if (!isComingUp(record.phase) && record.phase !== "Ready") return { record: noted, result: taken() };
-  const attempt = record.deadline?.attempt ?? "";
-  if (exitCode === 0) {
-    const completed = applyToDeadline(noted, { type: "complete", attempt }, now).record;
-    const message = "the main process ended with exit code 0";
-    return {
-      record: withPhase(completed, "Completed", { reason: "MainProcessCompleted", message }, now),
-      result: taken(),
-    };
-  }
+  const decided = changed ? withFacts(record, facts, now) : record;
+  const noted = { ...decided, exitCode, exitSignal: signal, finishedAt: decided.finishedAt ?? now };
+  if (!changed || noted.phase === record.phase) return { record: noted, result: taken() };
   const message = `the main process ended with ${signal === null ? `exit code ${exitCode}` : signal}`;
-  const cancelled = applyToDeadline(noted, { type: "cancel", attempt, reason: message }, now).record;
-  return {
-    record: withPhase(cancelled, "Error", { reason: "MainProcessFailed", message }, now),
-    result: taken(),
-  };
+  return { record: withPhase(noted, noted.phase, { reason: noted.reason, message }, now), result: taken() };
+}
+
+function signalNumber(name: string | null): number {
+  const numbers: Readonly<Record<string, number>> = constants.signals;
+  return numbers[name ?? ""] ?? 0;
 }
 
 function notCurrent(record: SandboxRecord): ReportResult {

@@ -1,3 +1,4 @@
+import type { ExpectedRun, Observation, ObservedSandbox, Page, PhasePolicy, WatchEvent } from "slipway";
 import type { Json, JsonObject } from "../record/json.js";
 import type { ImageSpec } from "../record/record.js";
 
@@ -27,6 +28,8 @@ export interface LaunchRequest {
   /** The main process, which the supervisor starts once it was admitted. */
   readonly command: readonly string[];
   readonly options: JsonObject;
+  /** The isolation backend that the sandbox is pinned to, for drivers that know several. `null`: none. */
+  readonly isolationBackend?: string | null | undefined;
   readonly access: SupervisorAccess;
 }
 
@@ -52,33 +55,48 @@ export interface LaunchContext {
   report(progress: DriverProgress): void;
 }
 
-/** Whether the instance's supervisor is there. `handle` names it from now on. */
-export type Observation =
-  | { readonly state: "running"; readonly handle: Json }
-  | { readonly state: "gone" }
-  | { readonly state: "unknown" };
-
 export interface WorkContext {
   readonly signal: AbortSignal;
 }
 
 /**
- * One compute backend. Translate, call, report progress: no decision about deadlines, phases or retries is made here,
- * and nothing but progress comes from here.
+ * One compute backend. Translate, call, report progress: no decision about deadlines, phases or retries is made here.
+ *
+ * A driver marks whatever it makes with the sandbox's id and the id of the instance (one start of the workload), so
+ * that it finds it again after any restart, and so that one run is never taken for another.
  */
 export interface Driver {
   readonly name: string;
+  /** What the phase rules have to know of this backend. */
+  readonly policy?: PhasePolicy | undefined;
+  /**
+   * Whether the gateway stops what runs when it ends and starts it again when it is back, as a backend needs it whose
+   * workloads do not outlive the gateway's machine. Default: it does not.
+   */
+  readonly managesLifecycle?: boolean | undefined;
   /** Checks the driver's part of a create request; throws `InvalidInputError` naming the field. */
   check(image: ImageSpec, options: JsonObject): Promise<void>;
   /**
-   * Prepares the image and starts the supervisor. Idempotent for one instance; resolves with the handle of the
-   * started supervisor once it was started, not once it is ready.
+   * Prepares the image and starts the supervisor. Idempotent for one instance; resolves with the handle of what was
+   * started once it was started, not once it is ready. Rejects with `PermanentDriverError` when trying again cannot
+   * help; anything else is tried again within the same deadline.
    */
   launch(request: LaunchRequest, context: LaunchContext): Promise<Json>;
-  /** Looks for the supervisor of an instance, also one whose handle was never written down. */
-  observe(sandbox: SandboxRef, instance: InstanceRef, handle: Json | null): Promise<Observation>;
-  /** Resolves when the supervisor is gone, however it was started. */
-  waitUntilGone(sandbox: SandboxRef, handle: Json, context: WorkContext): Promise<void>;
+  /**
+   * The facts of one sandbox, right now, also of one whose handle was never written down. A definite not-found is an
+   * observation with `exists: false`; `null` or a rejection is no observation. `instanceId` of the result is the
+   * gateway's id of the instance that was seen, and evidence about another instance than `run` names is `stale`.
+   */
+  observe(
+    sandbox: SandboxRef,
+    run: ExpectedRun,
+    handle: Json | null,
+    context: WorkContext,
+  ): Promise<Observation | null>;
+  /** Everything that carries this gateway's mark, page by page. Rejects when the backend does not answer. */
+  list(cursor: string | null, context: WorkContext): Promise<Page<ObservedSandbox>>;
+  /** News until the stream breaks: a hint to look, never evidence. After a break it is opened anew, and swept. */
+  watch(context: WorkContext): AsyncIterable<WatchEvent>;
   /** Ends whatever runs for the sandbox. Idempotent. The workspace stays. */
   stop(sandbox: SandboxRef, context: WorkContext): Promise<void>;
   /** Ends whatever runs and removes what was staged. Idempotent. The workspace stays. */

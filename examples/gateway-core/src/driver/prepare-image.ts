@@ -38,7 +38,8 @@ export async function prepareImage(
   options: ProcessOptions,
   context: PrepareOptions,
 ): Promise<void> {
-  const { image, instance } = request;
+  const { instance } = request;
+  const image = localImage(request.image);
   const step = { step: "image", subject: image.name, unit: "bytes" as const };
   // Also when nothing is to be copied: what a run that was killed had staged would stay for good.
   await removeStaging(dirs, instance);
@@ -71,6 +72,16 @@ export async function prepareImage(
   }
 }
 
+/** An image of this driver: one that lies on this machine. */
+type LocalImage = ImageSpec & { readonly path: string };
+
+function localImage(image: ImageSpec): LocalImage {
+  const { path } = image;
+  if (path === undefined)
+    throw new PermanentDriverError("LocalImageNotFound", `The image ${image.name} has no path`);
+  return { ...image, path };
+}
+
 /** What there is to bring in, and the name of exactly this content. */
 type Source =
   | { readonly kind: "directory"; readonly identity: string; readonly plan: TreePlan }
@@ -81,7 +92,7 @@ type Source =
  * inside leaves the directory on top as it was. Times of change are in it beside times of modification: builds that
  * can be repeated set the latter to a constant.
  */
-async function sourceOf(image: ImageSpec, signal: AbortSignal): Promise<Source> {
+async function sourceOf(image: LocalImage, signal: AbortSignal): Promise<Source> {
   const source = await stat(image.path).catch((error: unknown) => {
     throw new PermanentDriverError(
       "LocalImageNotFound",
@@ -110,7 +121,7 @@ type FillContext = Omit<PrepareOptions, "report"> & {
 };
 
 /** A part that is not there is a mistake in the request: no second attempt finds it. */
-async function checkParts({ name, path, include }: ImageSpec): Promise<void> {
+async function checkParts({ name, path, include }: LocalImage): Promise<void> {
   for (const part of include ?? []) {
     await lstat(join(path, part)).catch((error: unknown) => {
       throw new PermanentDriverError(
@@ -123,7 +134,7 @@ async function checkParts({ name, path, include }: ImageSpec): Promise<void> {
 
 /** Writes the image's content below `rootfs`; how many bytes of the source that took. */
 async function fill(
-  image: ImageSpec,
+  image: LocalImage,
   source: Source,
   rootfs: string,
   options: ProcessOptions,
@@ -168,7 +179,7 @@ async function identityOf(image: string): Promise<string | null> {
 }
 
 /** What no second attempt can mend is told apart from what one might: a full disk, a file that vanished. */
-function asDriverError(error: unknown, image: ImageSpec): unknown {
+function asDriverError(error: unknown, image: LocalImage): unknown {
   if (error instanceof EscapingEntryError) {
     return new PermanentDriverError("LocalImageUnusable", `${image.name}: ${error.message}`, {
       cause: error,

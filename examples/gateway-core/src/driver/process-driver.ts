@@ -1,23 +1,13 @@
-import type { Clock } from "slipway";
+import type { Clock, ExpectedRun, Observation, ObservedSandbox, Page, WatchEvent } from "slipway";
 import { chmod, readdir, rm, stat } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
-import { z } from "zod";
 import { InvalidInputError } from "../input-error.js";
 import type { Json, JsonObject } from "../record/json.js";
 import type { ImageSpec } from "../record/record.js";
-import { sleep } from "../sleep.js";
-import type {
-  Driver,
-  InstanceRef,
-  LaunchContext,
-  LaunchRequest,
-  Observation,
-  SandboxRef,
-  WorkContext,
-} from "./driver.js";
+import type { Driver, InstanceRef, LaunchContext, LaunchRequest, SandboxRef, WorkContext } from "./driver.js";
 import { prepareImage } from "./prepare-image.js";
 import { endProcesses } from "./process-group.js";
-import { isAlive, type ProcessIdentity } from "./process-identity.js";
+import { ProcessObserver } from "./process-observer.js";
 import { parseProcessOptions } from "./process-options.js";
 import { SandboxDirs } from "./sandbox-dirs.js";
 import { markedProcesses } from "./sandbox-mark.js";
@@ -26,9 +16,6 @@ import { entrySegments } from "./image/safe-path.js";
 
 const DEFAULT_STOP_GRACE_MS = 2000;
 const CLEANUP_GRACE_MS = 200;
-const POLL_MS = 200;
-
-const handleSchema = z.object({ pid: z.int().positive(), startMarker: z.string() });
 
 export interface ProcessDriverOptions {
   readonly clock: Clock;
@@ -45,20 +32,27 @@ export class ProcessDriver implements Driver {
   readonly #dataDir: string;
   readonly #program: string;
   readonly #maxBytes: number;
+  readonly #observer: ProcessObserver;
+  /** Sandboxes whose folder a start is preparing, with the number of such starts. */
+  readonly #preparing = new Map<string, number>();
 
   constructor(options: ProcessDriverOptions) {
     this.#clock = options.clock;
     this.#dataDir = options.dataDir;
     this.#program = options.supervisorProgram;
     this.#maxBytes = options.maxImageBytes ?? 8_000_000_000;
+    const { clock, dataDir } = options;
+    this.#observer = new ProcessObserver({ clock, dataDir, isPreparing: (id) => this.#preparing.has(id) });
   }
 
   async check(image: ImageSpec, options: JsonObject): Promise<void> {
     parseProcessOptions(options);
-    if (!isAbsolute(image.path)) throw new InvalidInputError("image.path", "an absolute path", image.path);
-    const found = await stat(image.path).catch(() => null);
+    const { path } = image;
+    if (path === undefined || !isAbsolute(path))
+      throw new InvalidInputError("image.path", "an absolute path", path);
+    const found = await stat(path).catch(() => null);
     if (found === null || !(found.isDirectory() || found.isFile())) {
-      throw new InvalidInputError("image.path", "a directory or an archive that exists", image.path);
+      throw new InvalidInputError("image.path", "a directory or an archive that exists", path);
     }
     for (const [index, part] of (image.include ?? []).entries()) {
       try {
@@ -71,6 +65,18 @@ export class ProcessDriver implements Driver {
   }
 
   async launch(request: LaunchRequest, context: LaunchContext): Promise<Json> {
+    const { id } = request.sandbox;
+    this.#preparing.set(id, (this.#preparing.get(id) ?? 0) + 1);
+    try {
+      return await this.#launch(request, context);
+    } finally {
+      const left = (this.#preparing.get(id) ?? 1) - 1;
+      if (left === 0) this.#preparing.delete(id);
+      else this.#preparing.set(id, left);
+    }
+  }
+
+  async #launch(request: LaunchRequest, context: LaunchContext): Promise<Json> {
     const options = parseProcessOptions(request.options);
     const dirs = this.#dirs(request.sandbox);
     const deaf = new DeafSignal(context.signal, options.fault?.deafForMs ?? 0, this.#clock);
@@ -92,16 +98,16 @@ export class ProcessDriver implements Driver {
     return { ...identity };
   }
 
-  async observe(sandbox: SandboxRef, instance: InstanceRef, handle: Json | null): Promise<Observation> {
-    const identity = handle === null ? await readNote(this.#dirs(sandbox), instance) : parseHandle(handle);
-    if (identity === null || !(await isAlive(identity))) return { state: "gone" };
-    return { state: "running", handle: { pid: identity.pid, startMarker: identity.startMarker } };
+  observe(sandbox: SandboxRef, run: ExpectedRun, handle: Json | null): Promise<Observation> {
+    return this.#observer.observe(sandbox.id, run, handle);
   }
 
-  async waitUntilGone(_sandbox: SandboxRef, handle: Json, { signal }: WorkContext): Promise<void> {
-    const identity = parseHandle(handle);
-    // Polled, because a supervisor that an earlier gateway process started is no child of this one.
-    while (await isAlive(identity)) await sleep(this.#clock, POLL_MS, signal);
+  list(cursor: string | null): Promise<Page<ObservedSandbox>> {
+    return this.#observer.list(cursor);
+  }
+
+  watch({ signal }: WorkContext): AsyncIterable<WatchEvent> {
+    return this.#observer.watch(signal);
   }
 
   async stop(sandbox: SandboxRef, { signal }: WorkContext): Promise<void> {
@@ -152,10 +158,6 @@ async function openDirectories(directory: string): Promise<void> {
   for (const entry of await readdir(directory, { withFileTypes: true })) {
     if (entry.isDirectory()) await openDirectories(join(directory, entry.name));
   }
-}
-
-function parseHandle(handle: Json): ProcessIdentity {
-  return handleSchema.parse(handle);
 }
 
 /** A signal that passes an abort on late: the fault of a driver that does not listen. */

@@ -3,6 +3,8 @@ import { sleep } from "../sleep.js";
 import { groupMembers, isAlive, type ProcessIdentity } from "./process-identity.js";
 
 const POLL_MS = 50;
+/** Longer than a process takes to become another program. */
+const EXEC_MS = 10;
 
 /** How processes are ended: politely, then not. */
 export interface EndOptions {
@@ -32,6 +34,7 @@ export async function endProcesses(targets: EndTargets, options: EndOptions): Pr
   let group = leader !== null && (await isAlive(leader)) ? leader.pid : null;
   const killAt = clock.now() + graceMs;
   const asked = new Set<number>();
+  let nobody = false;
   const end = (target: number): void => {
     if (clock.now() >= killAt) send(target, "SIGKILL");
     if (asked.has(target)) return;
@@ -43,7 +46,14 @@ export async function endProcesses(targets: EndTargets, options: EndOptions): Pr
   for (;;) {
     if (group !== null && leader !== null && (await isOver(leader))) group = null;
     const marked = await targets.marked();
-    if (group === null && marked.length === 0) return;
+    if (group === null && marked.length === 0) {
+      // In the middle of an exec a process shows no environment: nobody is nobody when looked for twice.
+      if (nobody) return;
+      nobody = true;
+      await sleep(clock, EXEC_MS, signal);
+      continue;
+    }
+    nobody = false;
     if (group !== null) end(-group);
     for (const pid of marked) end(pid);
     await sleep(clock, POLL_MS, signal);

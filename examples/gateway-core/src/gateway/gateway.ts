@@ -1,5 +1,7 @@
 import type { Clock } from "slipway";
 import { newRecord } from "../decide/attempt.js";
+import type { Surroundings } from "../decide/gates.js";
+import { backendMatches, explainExpiry } from "../decide/isolation.js";
 import {
   requestDelete,
   requestStart,
@@ -9,21 +11,28 @@ import {
   type OperationResult,
   type UpdateResult,
 } from "../decide/operations.js";
+import { recoverAtStartUp } from "../decide/recovery-plan.js";
+import { standingOf, type Standing } from "../decide/standing.js";
 import { applyReport, type ReportResult, type SupervisorReport } from "../decide/supervisor-report.js";
 import type { Driver } from "../driver/driver.js";
 import { InvalidInputError } from "../input-error.js";
 import { dueAt } from "../record/due.js";
 import { digestOf } from "../record/digest.js";
 import { canonicalJson, type JsonObject } from "../record/json.js";
-import type { SandboxSpec } from "../record/record.js";
+import type { SandboxRecord, SandboxSpec } from "../record/record.js";
 import type { RecordStore } from "../store/record-store.js";
 import { checkOverrides, planFor, type Budgets } from "./budgets.js";
 import { EventHub } from "./event-hub.js";
 import type { Log } from "./log.js";
+import { BackendLooks } from "./backend-looks.js";
+import { managesLifecycle, policyOf, type PolicyOptions } from "./policy.js";
+import { Reconciling } from "./reconciling.js";
 import { recover } from "./recovery.js";
 import { Refusals } from "./refusals.js";
 import { NoSuchSandboxError, SandboxRecords, type VersionedRecord } from "./sandbox-records.js";
 import { SandboxWorker } from "./sandbox-worker.js";
+import { Sessions } from "./sessions.js";
+import { shutdownSweep } from "./shutdown.js";
 import { authenticateSupervisor } from "./supervisor-auth.js";
 import { Sweeper } from "./sweeper.js";
 
@@ -41,7 +50,15 @@ export interface GatewayOptions {
   readonly newId: () => string;
   /** How long the driver's work of a gateway that died stays its own. */
   readonly leaseMs?: number | undefined;
+  /** The isolation backend that new sandboxes are pinned to. Absent: none. */
+  readonly isolationBackend?: string | null | undefined;
+  /** What is started again by itself, and whether sandboxes end with the gateway. Default: nothing, and as each driver says. */
+  readonly policy?: Partial<PolicyOptions> | undefined;
+  /** Time between two sweeps over a backend. */
+  readonly sweepEveryMs?: number | undefined;
 }
+
+const SWEEP_EVERY_MS = 10_000;
 
 export interface CreateRequest {
   readonly name: string;
@@ -61,6 +78,13 @@ export class Gateway {
   readonly #drivers: ReadonlyMap<string, Driver>;
   readonly #workers = new Map<string, SandboxWorker>();
   readonly #sweeper: Sweeper;
+  readonly #looks: BackendLooks;
+  readonly #sessions = new Sessions();
+  readonly #reconciling: Reconciling;
+  readonly #policy: PolicyOptions;
+  readonly #isolationBackend: string | null;
+  readonly #owed = new Set<string>();
+  readonly #closing = new AbortController();
   #closed = false;
 
   constructor(options: GatewayOptions) {
@@ -68,31 +92,80 @@ export class Gateway {
     this.#options = options;
     this.clock = clock;
     this.hub = new EventHub(newId().slice(0, 8));
-    this.records = new SandboxRecords(store, clock, this.hub);
+    this.#isolationBackend = options.isolationBackend ?? null;
+    this.#policy = { restartOn: [], ...options.policy };
+    this.records = new SandboxRecords(store, clock, this.hub, (before, after, now) =>
+      explainExpiry(before, after, this.#isolationBackend, now),
+    );
     this.#drivers = new Map(options.drivers.map((driver) => [driver.name, driver]));
     const wake = (id: string): void => this.#worker(id).wake();
     const onLook = (): void => {
       for (const worker of this.#workers.values()) worker.recheck().catch(() => undefined);
     };
     this.#sweeper = new Sweeper({ records: this.records, clock, log, wake, onLook });
-    this.hub.subscribe(({ id, record }) => {
+    const { records, hub } = this;
+    const isOwed = (id: string): boolean => this.#owed.has(id);
+    this.#looks = new BackendLooks({ records, drivers: this.#drivers, clock, log, wake, isOwed });
+    this.#reconciling = new Reconciling({
+      records,
+      looks: this.#looks,
+      sessions: this.#sessions,
+      drivers: options.drivers,
+      policy: this.#policy,
+      clock,
+      log,
+      isolationBackend: this.#isolationBackend,
+      sweepEveryMs: options.sweepEveryMs ?? SWEEP_EVERY_MS,
+      wake,
+    });
+    hub.subscribe(({ id, record }) => {
+      if (record === null) this.#sessions.forget(id);
       if (this.#closed) return;
       if (record !== null) this.#sweeper.expect(dueAt(record));
       this.#worker(id).notice(record);
     });
   }
 
-  /** Reads what is there and takes it up again. Serve requests only after this. */
-  async start(): Promise<void> {
-    await recover(this.records, (id) => this.#worker(id).wake(), this.#options.log);
-    this.#sweeper.start();
+  /** What a request that names no driver gets: the first of them. */
+  get defaultDriver(): string {
+    return this.#options.drivers[0]?.name ?? "";
   }
 
-  /** Stops working. Supervisors go on, and deadlines too: the next start finds both. */
+  /** Reads what is there and takes it up again. Serve requests only after this. */
+  async start(): Promise<void> {
+    const found = (record: SandboxRecord): void => {
+      if (this.#isOwed(record)) this.#owed.add(record.id);
+      this.#worker(record.id).wake();
+    };
+    await recover(this.records, found, this.#options.log);
+    this.#sweeper.start();
+    this.#reconciling.start();
+  }
+
+  /**
+   * Stops working. Supervisors go on, and deadlines too, and the next start finds both; but where the gateway manages
+   * the lifecycle it stops what runs, and leaves the records as they are.
+   */
   async close(): Promise<void> {
     this.#closed = true;
+    this.#closing.abort(new Error("the gateway is shutting down"));
     await this.#sweeper.close();
+    await this.#reconciling.close();
     await Promise.all([...this.#workers.values()].map((worker) => worker.close()));
+    const { records, clock } = this;
+    const { log } = this.#options;
+    await shutdownSweep({ records, drivers: this.#drivers, policy: this.#policy, clock, log });
+  }
+
+  /** Sweeps over every backend now, without waiting for the next time. */
+  reconcile(): Promise<void> {
+    return this.#reconciling.sweep();
+  }
+
+  /** What may be done with a sandbox, and which rule says where it stands, by the latest look at its backend. */
+  standing(record: SandboxRecord): Standing {
+    const around = this.#around(record);
+    return standingOf(record, around, this.#sessions.of(record.id, this.clock.now()), this.clock.now());
   }
 
   /** Creating what is there already, with the same content under the same name, is fulfilled and not a conflict. */
@@ -105,8 +178,9 @@ export class Gateway {
     checkOverrides(this.#options.budgets, spec.budgets);
     await driver.check(spec.image, spec.driverOptions);
     const now = this.clock.now();
+    const isolationBackend = this.#isolationBackend;
     const id = `sb-${now.toString(36)}-${this.#options.newId().slice(0, 8)}`;
-    const record = newRecord({ id, name, spec, policy }, this.#attempt(spec), now);
+    const record = newRecord({ id, name, spec, policy, isolationBackend }, this.#attempt(spec), now);
     if ((await this.records.insert(record)) === "inserted") return { record, version: 1, result: "created" };
     const found = await this.records.findByName(name);
     // Whoever had the name was deleted in between: the name is free, and the next request gets it.
@@ -117,20 +191,23 @@ export class Gateway {
     return { ...found, result: same && found.record.phase !== "Deleting" ? "exists" : "name-taken" };
   }
 
+  /** The backend is looked at first: what it shows counts, and not what it showed a while ago. */
   async startSandbox(id: string): Promise<Changed<OperationResult>> {
     const token = this.#options.newId();
+    const found = await this.records.read(id);
+    if (found !== null) await this.#looks.look(found.record, this.#closing.signal);
     return this.records.change(id, (record, now) => {
       const plan = planFor(this.#options.budgets, record.spec.budgets);
-      return requestStart(record, { plan, token }, now);
+      return requestStart(record, { plan, token }, this.#around(record), now);
     });
   }
 
   async stopSandbox(id: string): Promise<Changed<OperationResult>> {
-    return this.records.change(id, requestStop);
+    return this.records.change(id, (record, now) => requestStop(record, this.#around(record), now));
   }
 
   async deleteSandbox(id: string): Promise<Changed<OperationResult>> {
-    return this.records.change(id, requestDelete);
+    return this.records.change(id, (record, now) => requestDelete(record, this.#around(record), now));
   }
 
   async update(id: string, write: ConfigurationWrite): Promise<Changed<UpdateResult>> {
@@ -145,7 +222,11 @@ export class Gateway {
   ): Promise<VersionedRecord | "unauthorized" | "stale-run"> {
     const found = await this.records.read(id);
     const auth = authenticateSupervisor(found?.record ?? null, token, run);
-    if (auth.ok && found !== null) return found;
+    if (auth.ok && found !== null) {
+      const { instance } = found.record;
+      if (instance !== null) this.#sessions.note(id, instance.id, this.clock.now());
+      return found;
+    }
     const code = auth.ok ? "unauthorized" : auth.code;
     if (found !== null) this.refusals.note(id, "supervisor", code, this.clock.now());
     return code;
@@ -175,6 +256,27 @@ export class Gateway {
     return { plan: planFor(this.#options.budgets, spec.budgets), token: this.#options.newId() };
   }
 
+  /** Whether it has to be found out what became of a sandbox while no gateway was here. */
+  #isOwed(record: SandboxRecord): boolean {
+    const driver = this.#drivers.get(record.spec.driver);
+    if (driver === undefined) return false;
+    const context = {
+      managesLifecycle: managesLifecycle(driver, this.#policy),
+      observation: null,
+      policy: policyOf(driver, this.#policy),
+    };
+    return recoverAtStartUp(record, context, this.clock.now()).result === "wait";
+  }
+
+  #around(record: SandboxRecord): Surroundings {
+    const driver = this.#drivers.get(record.spec.driver);
+    return {
+      observation: this.#looks.seen(record)?.observation ?? null,
+      backendMatches: backendMatches(record, this.#isolationBackend),
+      policy: driver === undefined ? {} : policyOf(driver, this.#policy),
+    };
+  }
+
   #worker(id: string): SandboxWorker {
     const existing = this.#workers.get(id);
     if (existing !== undefined) return existing;
@@ -186,6 +288,10 @@ export class Gateway {
       refusals: this.refusals,
       drivers: this.#drivers,
       budgets: this.#options.budgets,
+      policy: this.#policy,
+      looks: this.#looks,
+      around: (record) => this.#around(record),
+      owed: this.#owed,
       owner: this.#options.owner,
       leaseMs: this.#options.leaseMs ?? 15_000,
       gatewayUrl: this.#options.gatewayUrl,

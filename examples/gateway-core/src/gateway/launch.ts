@@ -10,6 +10,7 @@ import { PermanentDriverError, type Driver, type LaunchRequest } from "../driver
 import type { Json } from "../record/json.js";
 import type { Instance, SandboxRecord } from "../record/record.js";
 import { sleep } from "../sleep.js";
+import type { BackendLooks } from "./backend-looks.js";
 import { messageOf, type Log } from "./log.js";
 import { ProgressPump } from "./progress-pump.js";
 import type { Refusals } from "./refusals.js";
@@ -27,6 +28,7 @@ export interface LaunchDeps {
   readonly leaseMs: number;
   readonly gatewayUrl: () => string;
   readonly newId: () => string;
+  readonly looks: BackendLooks;
 }
 
 /** Which work is under way; `stillWanted` tells whether a record still asks for it. */
@@ -44,7 +46,7 @@ export function stillWanted(record: SandboxRecord | null, launch: RunningLaunch)
 
 /**
  * One start of the driver's work: takes it by compare-and-swap, keeps the lease, passes progress on, and writes down
- * what came of it. Returns the run whose supervisor was started, or `null`.
+ * what came of it.
  */
 export async function launch(
   id: string,
@@ -52,12 +54,12 @@ export async function launch(
   controller: AbortController,
   onStarted: (launch: RunningLaunch) => void,
   deps: LaunchDeps,
-): Promise<{ readonly run: number; readonly handle: Json } | null> {
+): Promise<void> {
   const { records, clock, owner, leaseMs } = deps;
-  const mint = { owner, leaseMs, instanceId: deps.newId() };
+  const mint = { owner, leaseMs };
   const { record, result: instance } = await records.change(id, (found, now) => mintRun(found, mint, now));
   const attempt = record.deadline?.attempt;
-  if (instance === null || attempt === undefined) return null;
+  if (instance === null || attempt === undefined) return;
   const { run } = instance;
   onStarted({ attempt, run });
   deps.log("launch", { sandbox: id, attempt: record.attemptNumber, run });
@@ -86,12 +88,9 @@ export async function launch(
       deps,
     );
     await pump.drained();
-    const { result } = await records.change(id, (found, now) => recordLaunched(found, { run, handle }, now));
-    return result ? { run, handle } : null;
+    await records.change(id, (found, now) => recordLaunched(found, { run, handle }, now));
   } catch (error) {
-    if (controller.signal.aborted) return null;
-    await writeFailure(id, run, error, deps);
-    return null;
+    if (!controller.signal.aborted) await writeFailure(record, instance, error, controller.signal, deps);
   } finally {
     keeper.abort();
   }
@@ -109,6 +108,7 @@ function requestFor(
     image: record.spec.image,
     command: record.spec.command,
     options: record.spec.driverOptions,
+    isolationBackend: record.isolationBackend,
     access: { url: deps.gatewayUrl(), token },
   };
 }
@@ -171,11 +171,25 @@ async function keepLease(
   }
 }
 
-async function writeFailure(id: string, run: number, error: unknown, deps: LaunchDeps): Promise<void> {
+/** A call that failed may have taken effect all the same: what the backend shows decides. */
+async function writeFailure(
+  record: SandboxRecord,
+  { id: instanceId, run }: Instance,
+  error: unknown,
+  signal: AbortSignal,
+  deps: LaunchDeps,
+): Promise<void> {
+  const { id } = record;
+  const { records, log } = deps;
   const permanent = error instanceof PermanentDriverError;
   const reason = permanent ? error.reason : "LocalDriverFailed";
   const message = messageOf(error);
-  deps.log("launch-failed", { sandbox: id, run, permanent, error: message });
-  const failure = { run, permanent, reason, message };
-  await deps.records.change(id, (found, now) => recordLaunchFailure(found, failure, now));
+  log("launch-failed", { sandbox: id, run, permanent, error: message });
+  const seen = permanent ? null : await deps.looks.look(record, signal);
+  const runs = seen?.running === true && !seen.stale && seen.instanceId === instanceId;
+  await records.change(id, (found, now) =>
+    runs
+      ? recordLaunched(found, { run, handle: null }, now)
+      : recordLaunchFailure(found, { run, permanent, reason, message }, now),
+  );
 }

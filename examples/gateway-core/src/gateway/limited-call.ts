@@ -8,13 +8,10 @@ export interface CallLimits {
 }
 
 /**
- * Runs a driver call under a limit of its own and returns its failure, or `null`. A call that does not listen to its
- * signal is not waited for: a driver that hangs must not hold the sandbox for ever.
+ * Runs a driver call under a limit of its own. A call that does not listen to its signal is not waited for: a driver
+ * that hangs must not hold the sandbox for ever.
  */
-export async function limitedCall(
-  limits: CallLimits,
-  call: (signal: AbortSignal) => Promise<void>,
-): Promise<Error | null> {
+export async function limited<T>(limits: CallLimits, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController();
   const stop = (): void => controller.abort(limits.signal.reason);
   if (limits.signal.aborted) stop();
@@ -27,13 +24,25 @@ export async function limitedCall(
       once: true,
     });
   });
+  aborted.catch(() => undefined);
   try {
-    await Promise.race([call(controller.signal), aborted]);
-    return null;
-  } catch (error) {
-    return error instanceof Error ? error : new Error(String(error));
+    controller.signal.throwIfAborted();
+    return await Promise.race([call(controller.signal), aborted]);
   } finally {
     alarm[Symbol.dispose]();
     limits.signal.removeEventListener("abort", stop);
+  }
+}
+
+/** The same for a call without a result: its failure, or `null`. */
+export async function limitedCall(
+  limits: CallLimits,
+  call: (signal: AbortSignal) => Promise<void>,
+): Promise<Error | null> {
+  try {
+    await limited(limits, call);
+    return null;
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
   }
 }

@@ -10,9 +10,13 @@ const PAGE = 200;
  * Goes through all records once, before any request is served.
  *
  * A clock that was set back while no gateway ran is made up for, so that nobody gains time by it; what expired in the
- * meantime is written as expired; then every sandbox is woken, and its record says what is to be done.
+ * meantime is written as expired; then every sandbox is told of, and its record says what is to be done.
  */
-export async function recover(records: SandboxRecords, wake: (id: string) => void, log: Log): Promise<void> {
+export async function recover(
+  records: SandboxRecords,
+  found: (record: SandboxRecord) => void,
+  log: Log,
+): Promise<void> {
   let seen = 0;
   for (let after: string | undefined; ; ) {
     const page = await records.list({ after, limit: PAGE });
@@ -23,11 +27,11 @@ export async function recover(records: SandboxRecords, wake: (id: string) => voi
         continue;
       }
       seen += 1;
-      await records.change(id, (found, now) => {
-        const rebased = onThisClock(found, now);
+      const { record } = await records.change(id, (stored, now) => {
+        const rebased = onThisClock(stored, now);
         return { record: observeTime(rebased, now), result: null };
       });
-      wake(id);
+      found(record);
     }
     if (page.next === null) break;
     after = page.next;
@@ -46,6 +50,7 @@ function onThisClock(record: SandboxRecord, now: number): SandboxRecord {
     ...record,
     deadline,
     lease: lease && { ...lease, until: lease.until + by },
+    restartAt: record.restartAt && record.restartAt + by,
     launchNotBefore: record.launchNotBefore + by,
     cleanupNotBefore: record.cleanupNotBefore + by,
   };

@@ -23,6 +23,9 @@ export class NoSuchSandboxError extends Error {
 
 const TRIES_MAX = 200;
 
+/** A record that is about to be written, as it was and as it will be. Pure. */
+export type Explain = (before: SandboxRecord, after: SandboxRecord, now: number) => SandboxRecord;
+
 /**
  * The records, decoded, with the one way in which they change: read, decide, compare-and-swap, and decide anew on
  * what is there when somebody else was faster. A decision on an old record is never written.
@@ -31,11 +34,14 @@ export class SandboxRecords {
   readonly #store: RecordStore;
   readonly #clock: Clock;
   readonly #hub: EventHub;
+  readonly #explain: Explain;
 
-  constructor(store: RecordStore, clock: Clock, hub: EventHub) {
+  /** @param explain - Adds to every write what only this gateway knows. Default: nothing. */
+  constructor(store: RecordStore, clock: Clock, hub: EventHub, explain: Explain = (_before, after) => after) {
     this.#store = store;
     this.#clock = clock;
     this.#hub = hub;
+    this.#explain = explain;
   }
 
   /** @throws CorruptRecordError */
@@ -64,19 +70,28 @@ export class SandboxRecords {
     for (let tries = 1; ; tries += 1) {
       const found = await this.read(id);
       if (found === null) throw new NoSuchSandboxError(id);
-      const decision: Decision<Result> = rule(found.record, this.#clock.now());
-      const { record, result } = decision;
+      const { record, result }: Decision<Result> = rule(found.record, this.#clock.now());
       if (record === found.record) return { ...found, result };
-      if (await this.#store.compareAndSwap(id, found.version, encode(record))) {
-        const version = found.version + 1;
-        this.#hub.publish(id, version, record);
-        return { record, version, result };
-      }
+      const written = await this.swap(found.version, found.record, record);
+      if (written !== null) return { ...written, result };
       if (tries >= TRIES_MAX)
         throw new Error(`The record ${id} changed ${TRIES_MAX} times under one decision`);
       // Each conflict means that somebody else went ahead; a growing pause lets many of them finish.
       if (tries > 1) await sleep(this.#clock, Math.min(tries, 20));
     }
+  }
+
+  /** One write of what was decided on a version; `null` when somebody else wrote in the meantime. */
+  async swap(
+    version: number,
+    before: SandboxRecord,
+    decided: SandboxRecord,
+  ): Promise<VersionedRecord | null> {
+    const { id } = before;
+    const record = this.#explain(before, decided, this.#clock.now());
+    if (!(await this.#store.compareAndSwap(id, version, encode(record)))) return null;
+    this.#hub.publish(id, version + 1, record);
+    return { record, version: version + 1 };
   }
 
   /** Removes the record if it still is what the caller saw. */

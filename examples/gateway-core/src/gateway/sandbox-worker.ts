@@ -1,51 +1,58 @@
-import type { Clock } from "slipway";
+import { reconcileRecord, resolveFailedOperation, type Clock } from "slipway";
 import { claimCleanup, finishCleanup } from "../decide/cleanup.js";
 import { recordLaunched, recordSupervisorGone } from "../decide/driver-report.js";
+import type { Surroundings } from "../decide/gates.js";
 import { nextWork, type NextWork } from "../decide/next-work.js";
-import { beginPending, markStopped } from "../decide/operations.js";
+import { beginPending } from "../decide/operations.js";
+import { phaseFacts, withFacts } from "../decide/phase-facts.js";
+import { recoverAtStartUp } from "../decide/recovery-plan.js";
+import { beginRestart, scheduleRestart } from "../decide/restart.js";
+import { isLostRun, type Seen } from "../decide/seen.js";
 import type { Driver } from "../driver/driver.js";
 import type { Instance, SandboxRecord } from "../record/record.js";
-import { sleep } from "../sleep.js";
 import { planFor, type Budgets } from "./budgets.js";
 import { launch, stillWanted, type LaunchDeps, type RunningLaunch } from "./launch.js";
 import { limitedCall } from "./limited-call.js";
 import { messageOf } from "./log.js";
-import { NoSuchSandboxError } from "./sandbox-records.js";
-import { SupervisorWatch } from "./supervisor-watch.js";
+import { Paced } from "./paced.js";
+import { managesLifecycle, policyOf, type PolicyOptions } from "./policy.js";
 
-const FIRST_RETRY_MS = 1000;
-const LONGEST_RETRY_MS = 30_000;
 const STOP_LIMIT_MS = 30_000;
 
 export interface SandboxWorkerOptions extends LaunchDeps {
   readonly id: string;
   readonly drivers: ReadonlyMap<string, Driver>;
   readonly budgets: Budgets;
-  /** Called when there is nothing to do and nothing is watched, so that the worker can be let go. */
+  readonly policy: PolicyOptions;
+  readonly around: (record: SandboxRecord) => Surroundings;
+  /** Sandboxes of which it is to be found out what became of them since a gateway was last here. */
+  readonly owed: Set<string>;
+  /** Called when there is nothing to do, so that the worker can be let go. */
   readonly onIdle: () => void;
 }
 
 /**
  * Does the driver's work for one sandbox, one thing at a time: reads the record, decides what is next, does it, and
- * looks again, until nothing is left. Whatever wakes it, the record says what to do.
+ * looks again, until nothing is left. Whatever wakes it, the record says what to do. Nobody else asks a driver to
+ * change anything.
  */
 export class SandboxWorker {
   readonly #options: SandboxWorkerOptions;
   readonly #clock: Clock;
   readonly #closing = new AbortController();
-  #running: Promise<void> | null = null;
-  #again = false;
-  /** A retry is waited for. What wakes the worker meanwhile changes nothing about what failed. */
-  #retrying = false;
-  #failures = 0;
+  readonly #steps: Paced;
   #launch: { readonly running: RunningLaunch; readonly controller: AbortController } | null = null;
-  readonly #watch: SupervisorWatch;
 
   constructor(options: SandboxWorkerOptions) {
     this.#options = options;
     this.#clock = options.clock;
-    // What became of it is found out by the next step, which looks, finds nobody, and ends what is left.
-    this.#watch = new SupervisorWatch((error) => (error === null ? this.wake() : this.#retryLater(error)));
+    this.#steps = new Paced({
+      clock: options.clock,
+      signal: this.#closing.signal,
+      step: () => this.#step(),
+      onError: (error) => options.log("work-failed", { sandbox: options.id, error: messageOf(error) }),
+      onIdle: options.onIdle,
+    });
   }
 
   /** Somebody wrote the record: work that it no longer asks for is stopped at once. */
@@ -54,18 +61,12 @@ export class SandboxWorker {
     if (launch !== null && !stillWanted(record, launch.running)) {
       launch.controller.abort(new Error("the record no longer asks for this work"));
     }
-    this.#work();
+    this.#steps.work();
   }
 
   /** Looks whether there is something to do, unless what failed is waited for. */
   wake(): void {
-    if (!this.#retrying) this.#work();
-  }
-
-  #work(): void {
-    if (this.#closing.signal.aborted) return;
-    this.#again = true;
-    this.#running ??= this.#run();
+    this.#steps.wake();
   }
 
   /** Reads the record anew while a driver works: another gateway may have written it. */
@@ -81,58 +82,20 @@ export class SandboxWorker {
   async close(): Promise<void> {
     this.#closing.abort(new Error("the gateway is shutting down"));
     this.#launch?.controller.abort(this.#closing.signal.reason);
-    this.#watch.end();
-    await this.#running;
-  }
-
-  async #run(): Promise<void> {
-    try {
-      while (this.#again && !this.#closing.signal.aborted) {
-        this.#again = false;
-        if (await this.#step()) this.#again = true;
-        this.#failures = 0;
-      }
-    } catch (error) {
-      if (!(error instanceof NoSuchSandboxError)) this.#retryLater(error);
-    }
-    this.#running = null;
-    if (this.#again) this.wake();
-    else if (this.#watch.run === null && !this.#retrying) this.#options.onIdle();
-  }
-
-  #retryLater(error: unknown): void {
-    if (this.#closing.signal.aborted) return;
-    this.#options.log("work-failed", { sandbox: this.#options.id, error: messageOf(error) });
-    this.#wakeLater();
-  }
-
-  #wakeLater(): void {
-    if (this.#retrying) return;
-    this.#retrying = true;
-    const wait = Math.min(FIRST_RETRY_MS * 2 ** this.#failures, LONGEST_RETRY_MS);
-    this.#failures = Math.min(this.#failures + 1, 10);
-    sleep(this.#clock, wait, this.#closing.signal).then(
-      () => {
-        this.#retrying = false;
-        this.wake();
-      },
-      () => undefined,
-    );
+    await this.#steps.ended();
   }
 
   /** Does the next thing; false when there was none, or it turned out not to be ours: then a write or the sweep wakes. */
   async #step(): Promise<boolean> {
-    const { id, records, owner, drivers } = this.#options;
+    const { id, records, owner, drivers, looks, around, owed } = this.#options;
     const found = await records.read(id);
-    if (found === null) {
-      this.#watch.end();
-      return false;
-    }
+    if (found === null) return false;
     const { record } = found;
-    const local = { watching: this.#watch.run };
-    const work = nextWork(record, local, owner, this.#clock.now());
-    if (work.do === "nothing") return false;
     const driver = drivers.get(record.spec.driver);
+    if (owed.has(id) && driver !== undefined) return this.#recover(record, driver);
+    const local = { owner, seen: looks.seen(record), around: around(record) };
+    const work = nextWork(record, local, this.#clock.now());
+    if (work.do === "nothing") return false;
     if (driver === undefined)
       throw new Error(`this gateway has no driver ${JSON.stringify(record.spec.driver)}`);
     return this.#perform(work, record, driver);
@@ -150,15 +113,22 @@ export class SandboxWorker {
         return this.#stop(record, driver);
       case "begin":
         return this.#begin();
+      case "schedule-restart":
+        return this.#scheduleRestart();
+      case "restart":
+        return this.#restart();
       case "look":
         return this.#look(record, work.instance, driver);
       case "launch":
-        return this.#start(record, driver);
+        return this.#start(driver);
+      case "end-lost-run":
+        return this.#endLostRun(record, work.instance, work.seen, driver);
+      case "end-stray":
+        return this.#endStray(record, driver);
     }
   }
 
-  async #start(record: SandboxRecord, driver: Driver): Promise<boolean> {
-    const { id } = this.#options;
+  async #start(driver: Driver): Promise<boolean> {
     const controller = new AbortController();
     let taken = false;
     const onStarted = (running: RunningLaunch): void => {
@@ -166,60 +136,121 @@ export class SandboxWorker {
       this.#launch = { running, controller };
     };
     try {
-      const started = await launch(id, driver, controller, onStarted, this.#options);
-      if (started !== null) this.#watch.begin(driver, { sandbox: { id, name: record.name }, ...started });
+      await launch(this.#options.id, driver, controller, onStarted, this.#options);
     } finally {
       this.#launch = null;
     }
     return taken;
   }
 
-  /** Finds out what became of an instance that an earlier process started, or was about to. */
+  /** Finds out what became of a start that an earlier process had begun. */
   async #look(record: SandboxRecord, instance: Instance, driver: Driver): Promise<boolean> {
-    const { id, records, log } = this.#options;
+    const { id, records, looks, log } = this.#options;
     const { run } = instance;
-    const reference = { id: instance.id, attemptNumber: record.attemptNumber, run };
-    const seen = await driver.observe({ id, name: record.name }, reference, instance.handle);
-    if (seen.state === "unknown") {
-      this.#wakeLater();
+    const seen = await looks.look(record, this.#closing.signal);
+    if (seen === null || (seen.running === null && !seen.stale)) {
+      this.#steps.later();
       return false;
     }
-    if (seen.state === "running") {
-      const launched = { run, handle: seen.handle };
-      const { result } = await records.change(id, (found, now) => recordLaunched(found, launched, now));
-      if (result) this.#watch.begin(driver, { sandbox: { id, name: record.name }, ...launched });
-      log("adopted", { sandbox: id, run });
-      return result;
+    const runs = seen.running === true && !seen.stale;
+    // Interrupted before it was started, which is nobody's failure: the work begins again.
+    if (!runs && record.activatedRun === null) return this.#start(driver);
+    const { result } = await records.change(id, (found, now) =>
+      recordLaunched(found, { run, handle: null }, now),
+    );
+    log("adopted", { sandbox: id, run, running: runs });
+    return result;
+  }
+
+  /** What the gateway owes a sandbox from before its own start. */
+  async #recover(record: SandboxRecord, driver: Driver): Promise<boolean> {
+    const { id, records, looks, owed, policy, log } = this.#options;
+    const observation = await looks.look(record, this.#closing.signal);
+    const context = {
+      managesLifecycle: managesLifecycle(driver, policy),
+      observation,
+      policy: policyOf(driver, policy),
+    };
+    const { result, record: after } = await records.change(id, (found, now) =>
+      recoverAtStartUp(found, context, now),
+    );
+    if (result === "wait") {
+      this.#steps.later();
+      return false;
     }
-    // Never written down as started: the work was interrupted, which is nobody's failure, and begins again.
-    if (instance.handle === null && record.activatedRun === null) return this.#start(record, driver);
-    return this.#supervisorGone(driver, record.name, run);
+    owed.delete(id);
+    if (after.phase !== record.phase) log("recovered-sandbox", { sandbox: id, phase: after.phase });
+    return true;
   }
 
   /** What it may have left running is ended before anybody is told that it is gone. */
-  async #supervisorGone(driver: Driver, name: string, run: number): Promise<boolean> {
+  async #endLostRun(record: SandboxRecord, { run }: Instance, seen: Seen, driver: Driver): Promise<boolean> {
     const { id, records } = this.#options;
-    const limit = this.#clock.now() + STOP_LIMIT_MS;
-    const failure = await this.#limited(limit, (signal) => driver.stop({ id, name }, { signal }));
+    const failure = await this.#stopDriver(record, driver);
     if (failure !== null) throw failure;
-    return (await records.change(id, (found, now) => recordSupervisorGone(found, run, now))).result;
+    const { policy } = this.#options.around(record);
+    const { record: after } = await records.change(id, (found, now) => {
+      if (!isLostRun(found, seen)) return { record: found, result: null };
+      const gone = recordSupervisorGone(found, run, now);
+      if (gone.result) return { record: gone.record, result: null };
+      const { record: facts, changed } = reconcileRecord(
+        phaseFacts(found),
+        seen.observation,
+        null,
+        now,
+        policy,
+      );
+      return { record: changed ? withFacts(found, facts, now) : found, result: null };
+    });
+    this.#options.looks.forget(id);
+    return !isLostRun(after, seen);
+  }
+
+  async #endStray(record: SandboxRecord, driver: Driver): Promise<boolean> {
+    const failure = await this.#stopDriver(record, driver);
+    if (failure !== null) throw failure;
+    this.#options.looks.forget(record.id);
+    return true;
   }
 
   async #begin(): Promise<boolean> {
-    const { id, records, budgets, newId } = this.#options;
-    const token = newId();
+    const { id, records, around } = this.#options;
+    const token = this.#options.newId();
     const { result } = await records.change(id, (found, now) =>
-      beginPending(found, { plan: planFor(budgets, found.spec.budgets), token }, now),
+      beginPending(found, this.#attempt(found, token), around(found), now),
     );
     return result;
   }
 
+  async #scheduleRestart(): Promise<boolean> {
+    const { id, records, around, log } = this.#options;
+    const { record, result } = await records.change(id, (found, now) =>
+      scheduleRestart(found, around(found), now),
+    );
+    if (result) log("restart-scheduled", { sandbox: id, restarts: record.restarts, at: record.restartAt });
+    return result;
+  }
+
+  async #restart(): Promise<boolean> {
+    const { id, records, around, log } = this.#options;
+    const token = this.#options.newId();
+    const { result } = await records.change(id, (found, now) =>
+      beginRestart(found, this.#attempt(found, token), around(found), now),
+    );
+    if (result === "mismatch") log("isolation-backend-mismatch", { sandbox: id });
+    return result !== "not-due";
+  }
+
+  #attempt(record: SandboxRecord, token: string): { plan: ReturnType<typeof planFor>; token: string } {
+    return { plan: planFor(this.#options.budgets, record.spec.budgets), token };
+  }
+
   async #cleanUp(record: SandboxRecord, driver: Driver): Promise<boolean> {
     const { id, records, owner, log } = this.#options;
-    this.#watch.end();
     const { result: claim } = await records.change(id, (found, now) => claimCleanup(found, owner, now));
     if (claim === null) return false;
-    const failure = await this.#limited(claim.until, (signal) =>
+    const limits = { clock: this.#clock, until: claim.until, signal: this.#closing.signal };
+    const failure = await limitedCall(limits, (signal) =>
       driver.cleanUp({ id, name: record.name }, { signal }),
     );
     if (this.#closing.signal.aborted) return false;
@@ -230,33 +261,50 @@ export class SandboxWorker {
     return result;
   }
 
+  /** A stop is done when the backend shows it, also one whose call failed though it took effect. */
   async #stop(record: SandboxRecord, driver: Driver): Promise<boolean> {
-    const { id, records } = this.#options;
-    this.#watch.end();
-    const limit = this.#clock.now() + STOP_LIMIT_MS;
-    const failure = await this.#limited(limit, (signal) =>
-      driver.stop({ id, name: record.name }, { signal }),
-    );
+    const { id, records, looks, around } = this.#options;
+    const failure = await this.#stopDriver(record, driver);
+    if (this.#closing.signal.aborted) return false;
+    const observation = await looks.look(record, this.#closing.signal);
+    const { policy } = around(record);
+    const { record: after } = await records.change(id, (found, now) => {
+      const facts = phaseFacts(found);
+      if (found.phase !== "Stopping" || found.desired !== "stopped") return { record: found, result: null };
+      const next =
+        failure === null
+          ? reconcileRecord(facts, observation, null, now, policy)
+          : resolveFailedOperation(facts, facts, "stop", observation, now, policy);
+      // A stop that was refused stays asked for: the intent is durable, and asked for again.
+      const moved = next.changed && next.record.phase !== "Stopping";
+      return { record: moved ? withFacts(found, next.record, now) : found, result: null };
+    });
+    if (after.phase !== "Stopping") return true;
     if (failure !== null) throw failure;
-    await records.change(id, markStopped);
-    return true;
+    this.#steps.later();
+    return false;
   }
 
   async #remove(record: SandboxRecord, driver: Driver): Promise<boolean> {
-    const { id, records, refusals } = this.#options;
-    this.#watch.end();
-    const limit = this.#clock.now() + STOP_LIMIT_MS;
-    const failure = await this.#limited(limit, (signal) =>
+    const { id, records, refusals, looks } = this.#options;
+    const limits = this.#limits();
+    const failure = await limitedCall(limits, (signal) =>
       driver.remove({ id, name: record.name }, { signal }),
     );
     if (failure !== null) throw failure;
     const found = await records.read(id);
-    if (found !== null && found.record.phase === "Deleting") await records.remove(id, found.version);
+    if (found?.record.desired === "deleted") await records.remove(id, found.version);
     refusals.forget(id);
+    looks.forget(id);
     return true;
   }
 
-  #limited(until: number, call: (signal: AbortSignal) => Promise<void>): Promise<Error | null> {
-    return limitedCall({ clock: this.#clock, until, signal: this.#closing.signal }, call);
+  #stopDriver({ id, name }: SandboxRecord, driver: Driver): Promise<Error | null> {
+    return limitedCall(this.#limits(), (signal) => driver.stop({ id, name }, { signal }));
+  }
+
+  #limits(): { clock: Clock; until: number; signal: AbortSignal } {
+    const until = this.#clock.now() + STOP_LIMIT_MS;
+    return { clock: this.#clock, until, signal: this.#closing.signal };
   }
 }

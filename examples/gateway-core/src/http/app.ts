@@ -12,7 +12,7 @@ import { userRoutes } from "./user-routes.js";
 export interface AppOptions {
   readonly gateway: Gateway;
   readonly log: Log;
-  /** What users must present. Absent: whoever reaches this loopback port may use it. */
+  /** What users must present. Absent: whoever is on this machine may use it, and nobody else. */
   readonly ownerToken?: string | undefined;
 }
 
@@ -36,7 +36,7 @@ export function buildApp({ gateway, log, ownerToken }: AppOptions): Hono {
   );
   app.get("/healthz", (context) => context.json({ ok: true }));
   app.route("/v1/supervisor", supervisorRoutes(gateway));
-  app.use("/v1/*", localOnly);
+  if (ownerToken === undefined) app.use("/v1/*", localOnly);
   app.use("/v1/*", async (context: Context, next) => {
     if (ownerToken !== undefined && !sameSecret(bearer(context), ownerToken)) {
       return context.json(errorBody("unauthorized", "a valid owner token is required"), 401);

@@ -46,12 +46,14 @@ const command = z
 
 const createFields = z.strictObject({
   name: z.string().regex(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/, "1 to 63 lower-case letters, digits or -"),
-  driver: z.string().default("process"),
-  image: z.strictObject({
-    name: z.string().min(1).max(200).optional(),
-    path: z.string().min(1).max(4096),
-    include: z.array(z.string().min(1)).min(1).max(100).optional(),
-  }),
+  driver: z.string().optional(),
+  image: z
+    .strictObject({
+      name: z.string().min(1).max(500).optional(),
+      path: z.string().min(1).max(4096).optional(),
+      include: z.array(z.string().min(1)).min(1).max(100).optional(),
+    })
+    .refine(({ name, path }) => name !== undefined || path !== undefined, "a name or a path"),
   command,
   policy: policy.default({ version: 1 }),
   driverOptions: policy.default({}),

@@ -4,18 +4,28 @@ import { errorBody } from "./errors.js";
 const LOOPBACK = new Set(["127.0.0.1", "localhost", "[::1]"]);
 
 /**
- * Keeps web pages out. A browser on this machine can reach a loopback port from any page it shows; such a request
- * carries the page's origin, or, where a name was pointed at this machine, a host that is not it.
+ * Keeps everybody else out where no token is asked for: other machines, and web pages in a browser of this one. Such
+ * a page can reach a loopback port; its request carries the page's origin, or, where a name was pointed at this
+ * machine, a host that is not it.
  */
 export async function localOnly(context: Context, next: Next): Promise<Response | undefined> {
   const url = new URL(context.req.url);
   const host = context.req.header("host") ?? url.host;
   const origin = context.req.header("origin");
-  if (!LOOPBACK.has(nameOf(host)) || (origin !== undefined && origin !== `http://${host}`)) {
+  const local = isLocalPeer(context) && LOOPBACK.has(nameOf(host));
+  if (!local || (origin !== undefined && origin !== `http://${host}`)) {
     return context.json(errorBody("forbidden", "only programs on this machine may use this address"), 403);
   }
   await next();
   return undefined;
+}
+
+/** Whether the other end is on this machine. A request without a connection was made inside this process. */
+function isLocalPeer({ env }: Context): boolean {
+  const { incoming } = (env ?? {}) as { incoming?: { socket?: { remoteAddress?: string } } };
+  const address = incoming?.socket?.remoteAddress;
+  if (incoming === undefined) return true;
+  return address !== undefined && /^(::1$|127\.|::ffff:127\.)/.test(address);
 }
 
 function nameOf(host: string): string {

@@ -1,6 +1,6 @@
 import { Hono, type Context } from "hono";
 import type { Gateway } from "../gateway/gateway.js";
-import type { SandboxRecord } from "../record/record.js";
+import { isServed, type SandboxRecord } from "../record/record.js";
 import { configurationQuery, reportBody } from "./bodies.js";
 import { errorBody, statusOf } from "./errors.js";
 import { bearer, readBody, readQuery } from "./request-input.js";
@@ -46,9 +46,9 @@ function runOf(context: Context): number {
 }
 
 /** Whether the attempt is over, so that its supervisor has nothing left to wait for. */
-function overReason({ deadline, phase }: SandboxRecord): "expired" | "settled" | null {
-  if (deadline?.status === "active" || phase === "Ready") return null;
-  return deadline?.status === "expired" ? "expired" : "settled";
+function overReason(record: SandboxRecord): "expired" | "settled" | null {
+  if (isServed(record)) return null;
+  return record.deadline?.status === "expired" ? "expired" : "settled";
 }
 
 /** Writes of another gateway are not announced here: look at least so often. */

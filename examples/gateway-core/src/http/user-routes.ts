@@ -26,8 +26,8 @@ export function userRoutes(gateway: Gateway): Hono {
       context,
       createBody,
     );
-    const named = { ...image, name: image.name ?? basename(image.path) };
-    const spec = { driver, image: named, command, driverOptions, budgets };
+    const named = { ...image, name: image.name ?? basename(image.path ?? "") };
+    const spec = { driver: driver ?? gateway.defaultDriver, image: named, command, driverOptions, budgets };
     const created = await gateway.create({ name, spec, policy });
     if (created.result === "name-taken") {
       return context.json(

@@ -7,7 +7,13 @@ const FORGOTTEN_WORK_MS = 5000;
 
 /** When somebody has to look at a record though nothing happens to it, `null` for never. Pure. */
 export function dueAt(record: SandboxRecord): number | null {
-  const instants = [deadlineDue(record), cleanupDue(record), launchDue(record), requestDue(record)];
+  const instants = [
+    deadlineDue(record),
+    cleanupDue(record),
+    launchDue(record),
+    requestDue(record),
+    record.restartAt,
+  ];
   const due = instants.filter((at) => at !== null);
   return due.length === 0 ? null : Math.min(...due);
 }
@@ -28,7 +34,7 @@ function cleanupDue({ deadline, cleanupNotBefore }: SandboxRecord): number | nul
 function launchDue(record: SandboxRecord): number | null {
   const { phase, deadline, instance, lease } = record;
   if (!isComingUp(phase) || deadline?.status !== "active") return null;
-  if (instance !== null && instance.handle !== null) return null;
+  if (instance !== null && instance.launchedAt !== null) return null;
   return lease?.until ?? record.launchNotBefore;
 }
 

@@ -1,19 +1,10 @@
-/** Where a sandbox stands, as the gateway's record says it. */
-export const PHASES = [
-  "Provisioning",
-  "Starting",
-  "Ready",
-  "Stopping",
-  "Stopped",
-  "Completed",
-  "Error",
-  "Deleting",
-] as const;
+import type { DesiredState, Phase as SlipwayPhase } from "slipway";
 
-export type Phase = (typeof PHASES)[number];
+/** Where a sandbox stands: the library's phases. A deleted sandbox has no record to say so. */
+export type Phase = SlipwayPhase;
 
 /** What the user asked for last. */
-export const INTENTS = ["running", "stopped", "deleted"] as const;
+export const INTENTS = ["running", "stopped", "deleted"] as const satisfies DesiredState[];
 
 export type Intent = (typeof INTENTS)[number];
 

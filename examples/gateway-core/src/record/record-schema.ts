@@ -1,10 +1,12 @@
+import { phases } from "slipway";
 import { decodeDeadlineState } from "slipway/schema";
 import { z } from "zod";
 import { checkInput } from "../check-input.js";
 import { InvalidInputError } from "../input-error.js";
 import type { JsonObject } from "./json.js";
-import { INTENTS, PHASES } from "./phase.js";
+import { INTENTS } from "./phase.js";
 import type { SandboxRecord } from "./record.js";
+import { upgradeRecord } from "./upgrade-record.js";
 
 const instant = z.int();
 const count = z.int().nonnegative();
@@ -23,7 +25,11 @@ const conditionSchema = z.strictObject({
 
 const specSchema = z.strictObject({
   driver: z.string(),
-  image: z.strictObject({ name: z.string(), path: z.string(), include: z.array(z.string()).optional() }),
+  image: z.strictObject({
+    name: z.string(),
+    path: z.string().optional(),
+    include: z.array(z.string()).optional(),
+  }),
   command: z.array(z.string()),
   driverOptions: json,
   budgets: z.strictObject({
@@ -47,7 +53,7 @@ const stepSchema = z.strictObject({
 
 /** Strict: a field that is missing, unknown or of another type is an error, and never a default. */
 const recordSchema = z.strictObject({
-  schemaVersion: z.literal(1),
+  schemaVersion: z.literal(2),
   id: z.string(),
   name: z.string(),
   createdAt: instant,
@@ -59,14 +65,19 @@ const recordSchema = z.strictObject({
     policy: json,
   }),
   desired: z.enum(INTENTS),
-  phase: z.enum(PHASES),
+  phase: z.enum(phases),
   since: instant,
+  updatedAt: instant,
   reason: z.string(),
   message: z.string(),
   conditions: z.array(conditionSchema),
   attemptNumber: count,
   startPending: z.boolean(),
   startRequestedAt: instant.nullable(),
+  previousFinishedAt: instant.nullable(),
+  isolationBackend: z.string().nullable(),
+  restarts: count,
+  restartAt: instant.nullable(),
   deadline: z.unknown(),
   admission: z.enum(["pending", "accepted", "rejected"]).nullable(),
   appliedGeneration: count,
@@ -75,7 +86,13 @@ const recordSchema = z.strictObject({
   launchNotBefore: instant,
   lease: z.strictObject({ owner: z.string(), until: instant }).nullable(),
   instance: z
-    .strictObject({ id: z.string(), run: count, handle: z.json().nullable(), startedAt: instant })
+    .strictObject({
+      id: z.string(),
+      run: count,
+      handle: z.json().nullable(),
+      startedAt: instant,
+      launchedAt: instant.nullable(),
+    })
     .nullable(),
   activatedRun: count.nullable(),
   steps: z.array(stepSchema),
@@ -101,7 +118,7 @@ export class CorruptRecordError extends Error {
 /** @throws CorruptRecordError naming the field */
 export function decodeRecord(id: string, value: unknown): SandboxRecord {
   try {
-    const { deadline, ...rest } = checkInput(recordSchema, value, "record");
+    const { deadline, ...rest } = checkInput(recordSchema, upgradeRecord(value), "record");
     if (rest.id !== id) throw new InvalidInputError("record.id", `"${id}"`, rest.id);
     return { ...rest, deadline: deadline === null ? null : decodeDeadlineState(deadline) };
   } catch (cause) {

@@ -14,9 +14,10 @@ export interface SandboxSpec {
 }
 
 export interface ImageSpec {
-  /** What a person calls it; progress lines name it. */
+  /** The image's reference, or what a person calls it; progress lines name it. */
   readonly name: string;
-  readonly path: string;
+  /** A file or directory on this machine, where the driver takes one. Each driver's `check` decides. */
+  readonly path?: string | undefined;
   /** Parts of a directory that make up the image; absent means all of it. */
   readonly include?: readonly string[] | undefined;
 }
@@ -48,12 +49,20 @@ export interface StepView {
   readonly finishedAt: number | null;
 }
 
-/** One start of the workload. `handle` is the driver's, and absent until the driver said that it started. */
+/** One start of the workload. `handle` is the driver's, when it gave one. */
 export interface Instance {
   readonly id: string;
   readonly run: number;
   readonly handle: Json | null;
+  /** When the driver's work was taken up. */
   readonly startedAt: number;
+  /** When the driver said, or was seen to have, started the supervisor; `null` while its work is not done. */
+  readonly launchedAt: number | null;
+}
+
+/** The id of a run of a sandbox. Runs are counted through all attempts, so none is ever given twice. */
+export function instanceIdOf(sandboxId: string, run: number): string {
+  return `${sandboxId}-r${run}`;
 }
 
 /** Who does the driver's work for this sandbox at present, and until when nobody else may. */
@@ -67,7 +76,7 @@ export type Admission = "pending" | "accepted" | "rejected";
 
 /** Everything the gateway keeps of a sandbox. Identity and workspace outlive every attempt. */
 export interface SandboxRecord {
-  readonly schemaVersion: 1;
+  readonly schemaVersion: 2;
   readonly id: string;
   readonly name: string;
   readonly createdAt: number;
@@ -77,6 +86,8 @@ export interface SandboxRecord {
   readonly phase: Phase;
   /** When `phase` last changed. */
   readonly since: number;
+  /** When phase, intent or result were last written: an older observation does not empty a backend. */
+  readonly updatedAt: number;
   readonly reason: string;
   readonly message: string;
   readonly conditions: readonly Condition[];
@@ -85,11 +96,19 @@ export interface SandboxRecord {
   /** A start was asked for and waits, for instance for a cleanup. */
   readonly startPending: boolean;
   readonly startRequestedAt: number | null;
+  /** When the run before the current start ended. */
+  readonly previousFinishedAt: number | null;
+  /** The isolation backend that was selected at creation. Nothing else may run this sandbox. `null`: none was. */
+  readonly isolationBackend: string | null;
+  /** Automatic restarts in a row, without a run that lasted in between. */
+  readonly restarts: number;
+  /** A `Starting` record waits until then for its automatic restart. */
+  readonly restartAt: number | null;
   readonly deadline: DeadlineState | null;
   readonly admission: Admission | null;
   /** The configuration that the supervisor last said it runs with, 0 before the first. */
   readonly appliedGeneration: number;
-  /** The latest start of the driver's work in this attempt, 0 before the first. */
+  /** The latest start of the driver's work, counted through all attempts; 0 before the first. */
   readonly run: number;
   /** Starts of the driver's work that failed in a row, for the wait before the next. */
   readonly launchFailures: number;
@@ -104,4 +123,11 @@ export interface SandboxRecord {
   readonly exitCode: number | null;
   readonly exitSignal: string | null;
   readonly finishedAt: number | null;
+}
+
+/** Whether a supervisor of the current run still has something to do here. */
+export function isServed({ phase, desired, deadline }: SandboxRecord): boolean {
+  if (deadline?.status === "active") return true;
+  const runs = phase === "Ready" || phase === "Provisioning" || phase === "Starting" || phase === "Unknown";
+  return deadline?.status === "completed" && desired === "running" && runs;
 }

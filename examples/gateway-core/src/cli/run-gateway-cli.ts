@@ -1,0 +1,69 @@
+import { Command, CommanderError, Option } from "commander";
+import { ApiError, UnreachableError } from "../client/gateway-client.js";
+import { InvalidInputError } from "../input-error.js";
+import type { Drivers } from "../serve.js";
+import { addSandboxCommands, type ImageKind } from "./sandbox-commands.js";
+import { addServeCommand } from "./serve-command.js";
+
+const EXIT_USAGE = 2;
+const EXIT_NOT_FOUND = 3;
+const EXIT_UNREACHABLE = 4;
+
+export interface GatewayCliOptions {
+  /** The program's name, for its help. */
+  readonly name: string;
+  /** What `serve` runs on. */
+  readonly drivers: Drivers;
+  /** What `create --image` names. Default: a path on this machine. */
+  readonly images?: ImageKind | undefined;
+  /** Where `serve` listens when it is not told. Default: this machine only. */
+  readonly host?: string | undefined;
+  /** What `serve` tells supervisors to call when it is not told; `{port}` stands for the port. */
+  readonly supervisorUrl?: string | undefined;
+}
+
+/**
+ * The command line of a gateway, `serve` and the client's commands, over this process's arguments. Sets the exit code.
+ *
+ * @example
+ * ```ts
+ * await runGatewayCli({ name: "my-gateway", drivers: ({ clock, log }) => [new MyDriver({ clock, log })] });
+ * ```
+ */
+export async function runGatewayCli(options: GatewayCliOptions): Promise<void> {
+  // Whoever reads this through a pipe may have read enough.
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code === "EPIPE") process.exit(0);
+    throw error;
+  });
+  try {
+    await buildProgram(options).parseAsync();
+  } catch (error) {
+    process.exitCode = exitCodeFor(error);
+  }
+}
+
+function buildProgram(options: GatewayCliOptions): Command {
+  const program = new Command(options.name)
+    .description("A sandbox gateway, and its client")
+    .addOption(
+      new Option("--url <url>", "the gateway").env("SLIPWAY_GATEWAY_URL").default("http://127.0.0.1:7300"),
+    )
+    .addOption(new Option("--token <token>", "the owner token").env("SLIPWAY_GATEWAY_TOKEN"))
+    .option("--json", "one JSON object per line on standard output")
+    .exitOverride();
+  addServeCommand(program, options);
+  addSandboxCommands(program, options.images ?? "path");
+  for (const command of program.commands) command.exitOverride();
+  return program;
+}
+
+function exitCodeFor(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE;
+  const text = error instanceof Error ? error.message : String(error);
+  console.error(`error: ${text}`);
+  if (error instanceof InvalidInputError) return EXIT_USAGE;
+  if (error instanceof UnreachableError) return EXIT_UNREACHABLE;
+  if (!(error instanceof ApiError)) return 1;
+  return error.status === 404 ? EXIT_NOT_FOUND : error.status === 400 ? EXIT_USAGE : 1;
+}

@@ -1,0 +1,52 @@
+import type { Observation } from "slipway";
+import { isAtRest, isComingUp } from "../record/phase.js";
+import type { SandboxRecord } from "../record/record.js";
+
+/** The latest look at a sandbox by this process. */
+export interface Seen {
+  readonly observation: Observation;
+  /** The instance that the record had when it was looked for, `null` for none. */
+  readonly instanceId: string | null;
+}
+
+/** Whether an attempt waits for a driver to start its supervisor, or for one that has begun to. */
+export function isLaunchOutstanding({ phase, desired, deadline, instance }: SandboxRecord): boolean {
+  return (
+    isComingUp(phase) &&
+    desired === "running" &&
+    deadline?.status === "active" &&
+    (instance === null || instance.launchedAt === null)
+  );
+}
+
+/** Whether the gateway is about to start something: what the backend shows until then is of the time before. */
+export function isStartOutstanding(record: SandboxRecord): boolean {
+  const waits = record.restartAt !== null || (record.startPending && isAtRest(record.phase));
+  return isLaunchOutstanding(record) || waits;
+}
+
+/**
+ * Whether the run that a driver had started has ended by itself, or its object is gone. What is suspended was told to
+ * be: that is no loss.
+ */
+export function isLostRun(record: SandboxRecord, { observation, instanceId }: Seen): boolean {
+  const { phase, desired, instance } = record;
+  const runs = isComingUp(phase) || phase === "Ready" || phase === "Unknown";
+  if (!runs || desired !== "running" || instance === null || instance.launchedAt === null) return false;
+  if (instanceId !== instance.id || observation.stale || observation.running !== false) return false;
+  return observation.terminating !== true && (observation.completed === true || observation.exists === false);
+}
+
+/** Whether something runs for a sandbox that is at rest. */
+export function isStray(record: SandboxRecord, { observation, instanceId }: Seen): boolean {
+  const told = record.phase === "Stopped" && record.desired === "stopped";
+  return told && instanceId === null && observation.running === true && !observation.stale;
+}
+
+/**
+ * An observation with what only the gateway knows: while a driver's work is not done, what is not there yet is not
+ * missing.
+ */
+export function withOwnKnowledge(record: SandboxRecord, observation: Observation): Observation {
+  return isLaunchOutstanding(record) ? { ...observation, bootstrapping: true } : observation;
+}

@@ -1,0 +1,7 @@
+import type { DriverContext } from "../serve.js";
+import { ProcessDriver } from "./process-driver.js";
+
+/** The driver that needs nothing but this machine, for `serveGateway`. */
+export function processDrivers({ clock, dataDir, supervisorProgram }: DriverContext): ProcessDriver[] {
+  return [new ProcessDriver({ clock, dataDir, supervisorProgram })];
+}

@@ -1,0 +1,5 @@
+/** What tests of gateways and their drivers need: nothing here imports a test runner. */
+export { GatewayProcess, type GatewayProcessOptions } from "../demo/gateway-process.js";
+export { eventually } from "./eventually.js";
+export { StartedGateway, type StartedGatewayOptions } from "./started-gateway.js";
+export { TempDirs } from "./temp-dirs.js";
