@@ -14,7 +14,7 @@ import { Gateway } from "./gateway/gateway.js";
 import type { Log } from "./gateway/log.js";
 import { buildApp } from "./http/app.js";
 import { InvalidInputError } from "./input-error.js";
-import { SqliteStore } from "./store/sqlite-store.js";
+import { openStore } from "./store/open-store.js";
 
 /** What a driver may need of the gateway that it is for. */
 export interface DriverContext {
@@ -34,6 +34,8 @@ export type Drivers =
 export interface ServeOptions {
   readonly drivers: Drivers;
   readonly dataDir: string;
+  /** `postgres://...`: records are in a database that other gateways may share. Default: a file below `dataDir`. */
+  readonly databaseUrl?: string | undefined;
   /** Where to listen. Default: this machine only. */
   readonly host?: string | undefined;
   /** Absent: the port of the last time, so that supervisors find the gateway again, or any free one. */
@@ -69,9 +71,10 @@ export async function serveGateway(options: ServeOptions): Promise<RunningGatewa
   checkSupervisorUrl(options.supervisorUrl);
   const dataDir = resolve(options.dataDir);
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
-  const clock = options.clock ?? systemClock;
+  const { databaseUrl } = options;
+  const opened = await openStore({ dataDir, databaseUrl, clock: options.clock ?? systemClock, log });
+  const { store, clock, sessionStore } = opened;
   const drivers = await driversOf(options.drivers, { clock, dataDir, log, supervisorProgram });
-  const store = new SqliteStore(join(dataDir, "gateway.db"));
   // Supervisors are told an address before there is a gateway behind it: their requests wait until there is.
   const { promise: ready, resolve: open } = withResolvers<ReturnType<typeof buildApp>>();
   const fetch: Fetch = async (request, env) => (await ready).fetch(request, env);
@@ -80,6 +83,7 @@ export async function serveGateway(options: ServeOptions): Promise<RunningGatewa
   const supervisorUrl = options.supervisorUrl?.replaceAll("{port}", String(port)).replace(/\/+$/, "") ?? url;
   const gateway = new Gateway({
     store,
+    sessionStore,
     clock,
     drivers,
     budgets: options.budgets,
@@ -91,6 +95,7 @@ export async function serveGateway(options: ServeOptions): Promise<RunningGatewa
     leaseMs: options.leaseMs,
   });
   await gateway.start();
+  opened.follow(gateway);
   open(buildApp({ gateway, log, ownerToken: options.ownerToken }));
   return {
     url,
@@ -99,7 +104,7 @@ export async function serveGateway(options: ServeOptions): Promise<RunningGatewa
       await gateway.close();
       server.close();
       server.closeAllConnections();
-      await store.close();
+      await opened[Symbol.asyncDispose]();
     },
   };
 }

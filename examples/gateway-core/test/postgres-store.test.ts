@@ -3,7 +3,7 @@ import pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { ChangeFeed } from "../src/store/postgres/change-feed.js";
 import { PostgresStore } from "../src/store/postgres/postgres-store.js";
-import { eventually } from "./poll.js";
+import { eventually } from "../src/testing/eventually.js";
 import { findPostgres, PostgresServer } from "./postgres-server.js";
 import { recordStoreConformance } from "./record-store-conformance.js";
 

@@ -103,9 +103,9 @@ export const recordStoreConformance: readonly ConformanceCase[] = [
       await put(store, "late", { dueAt: 300 });
       await put(store, "early", { dueAt: 100 });
       await put(store, "exact", { dueAt: 200 });
-      same((await store.due({ now: 99, limit: 9 })).map(idOf), []);
-      same((await store.due({ now: 200, limit: 9 })).map(idOf), ["early", "exact"]);
-      same((await store.due({ now: 999, limit: 2 })).map(idOf), ["early", "exact"]);
+      same((await due(store, 99, 9)).map(idOf), []);
+      same((await due(store, 200, 9)).map(idOf), ["early", "exact"]);
+      same((await due(store, 999, 2)).map(idOf), ["early", "exact"]);
       equal(await store.earliestDue(), 100);
     },
   ),
@@ -115,7 +115,7 @@ export const recordStoreConformance: readonly ConformanceCase[] = [
     await put(store, "a", { dueAt: 100 });
     await store.compareAndSwap("a", 1, { dueAt: 500, value: {} });
     equal(await store.earliestDue(), 500);
-    same(await store.due({ now: 499, limit: 9 }), []);
+    same(await due(store, 499, 9), []);
     await store.compareAndSwap("a", 2, { dueAt: null, value: {} });
     equal(await store.earliestDue(), null);
     await store.compareAndSwap("a", 3, { dueAt: 7, value: {} });
@@ -197,6 +197,11 @@ async function listIds(store: RecordStore, limit: number): Promise<string[]> {
     if (page.next === null) return ids;
     after = page.next;
   }
+}
+
+/** What is due, by claims that the next call gets again. */
+function due(store: RecordStore, now: number, limit: number): Promise<readonly StoredRecord[]> {
+  return store.claimDue({ now, limit, owner: "looker", until: now + 1 });
 }
 
 function idOf(record: StoredRecord): string {

@@ -50,8 +50,6 @@ export interface RecordStore {
   delete(id: string, version: number): Promise<boolean>;
   /** Records in the order of their ids, strictly after `after`. */
   list(options: { readonly after?: string | undefined; readonly limit: number }): Promise<RecordPage>;
-  /** Records whose `dueAt` has come, the earliest first. */
-  due(options: { readonly now: number; readonly limit: number }): Promise<readonly StoredRecord[]>;
   /**
    * Records whose `dueAt` has come and that no other gateway claimed, the earliest first, claimed for the owner. Saves
    * work where many gateways share a store, and nothing else: what is decided is decided by compare-and-swap. A claim

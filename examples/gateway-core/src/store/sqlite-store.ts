@@ -55,7 +55,6 @@ export class SqliteStore implements RecordStore {
       ),
       remove: database.prepare("DELETE FROM records WHERE id = ? AND version = ?"),
       list: database.prepare("SELECT * FROM records WHERE id > ? ORDER BY id LIMIT ?"),
-      due: database.prepare("SELECT * FROM records WHERE due_at <= ? ORDER BY due_at, id LIMIT ?"),
       claim: database.prepare(
         `UPDATE records SET claimed_by = ?, claimed_until = ? WHERE id IN (
            SELECT id FROM records
@@ -106,10 +105,6 @@ export class SqliteStore implements RecordStore {
       const items = rows.slice(0, limit);
       return { items, next: rows.length > limit ? (items.at(-1)?.id ?? null) : null };
     });
-  }
-
-  due({ now, limit }: { now: number; limit: number }): Promise<readonly StoredRecord[]> {
-    return step(() => decodeRows(this.#statements.due.all(now, limit)));
   }
 
   claimDue({ now, limit, owner, until }: ClaimDue): Promise<readonly StoredRecord[]> {

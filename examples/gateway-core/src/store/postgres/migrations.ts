@@ -32,6 +32,13 @@ const STEPS: readonly string[] = [
    END $$;
    CREATE TRIGGER records_told AFTER INSERT OR UPDATE OR DELETE ON records
      FOR EACH ROW EXECUTE FUNCTION records_tell();`,
+  `CREATE UNLOGGED TABLE sessions (
+     id TEXT COLLATE "C" PRIMARY KEY,
+     instance_id TEXT NOT NULL,
+     owner TEXT NOT NULL,
+     until BIGINT NOT NULL
+   );
+   CREATE INDEX sessions_owner ON sessions (owner);`,
 ];
 
 /** Brings the schema up to date. Any number of gateways may do it at once. */

@@ -9,6 +9,7 @@ import type {
 } from "../record-store.js";
 import { byDue } from "../due-order.js";
 import { migratePostgres } from "./migrations.js";
+import { PostgresSessions } from "./postgres-sessions.js";
 import { openPool, type PostgresOptions } from "./pool.js";
 
 interface Row {
@@ -30,10 +31,12 @@ const COLUMNS = "records.id, records.name, records.version, records.due_at, reco
  * done; the call rejects, and whoever retries reads first.
  */
 export class PostgresStore implements RecordStore {
+  readonly sessions: PostgresSessions;
   readonly #pool: pg.Pool;
 
   private constructor(pool: pg.Pool) {
     this.#pool = pool;
+    this.sessions = new PostgresSessions(pool);
   }
 
   /** What time the database has, epoch milliseconds. */
@@ -105,13 +108,6 @@ export class PostgresStore implements RecordStore {
     ]);
     const items = rows.slice(0, limit);
     return { items, next: rows.length > limit ? (items.at(-1)?.id ?? null) : null };
-  }
-
-  due({ now, limit }: { now: number; limit: number }): Promise<readonly StoredRecord[]> {
-    return this.#rows(`SELECT ${COLUMNS} FROM records WHERE due_at <= $1 ORDER BY due_at, id LIMIT $2`, [
-      now,
-      limit,
-    ]);
   }
 
   /** Rows that another gateway is claiming at this very moment are left to it, and nobody waits for anybody. */

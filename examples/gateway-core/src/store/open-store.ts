@@ -1,0 +1,71 @@
+import type { Clock } from "slipway";
+import { join } from "node:path";
+import { messageOf, type Log } from "../gateway/log.js";
+import { ChangeFeed } from "./postgres/change-feed.js";
+import { PostgresStore } from "./postgres/postgres-store.js";
+import type { RecordStore } from "./record-store.js";
+import type { SessionStore } from "./session-store.js";
+import { SqliteStore } from "./sqlite-store.js";
+import { StoreClock } from "./store-clock.js";
+
+/** Who wants to hear of writes that others made. */
+export interface ChangeListener {
+  noticeChange(id: string): Promise<void>;
+  noticeGap(): void;
+}
+
+/** A store with what belongs to it: whose time counts, where sessions are kept, and news of others' writes. */
+export interface OpenStore extends AsyncDisposable {
+  readonly store: RecordStore;
+  readonly clock: Clock;
+  readonly sessionStore?: SessionStore | undefined;
+  /** Begins to tell of writes. */
+  follow(listener: ChangeListener): void;
+}
+
+export interface OpenStoreOptions {
+  readonly dataDir: string;
+  /** `postgres://...`: a database that gateways share. Absent: a file of this gateway's own. */
+  readonly databaseUrl?: string | undefined;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Opens the store of a gateway. Replicas that share a database go by the database's clock. */
+export async function openStore({ dataDir, databaseUrl, clock, log }: OpenStoreOptions): Promise<OpenStore> {
+  if (databaseUrl === undefined) {
+    const store = new SqliteStore(join(dataDir, "gateway.db"));
+    return { store, clock, follow: () => undefined, [Symbol.asyncDispose]: () => store.close() };
+  }
+  const database = { url: databaseUrl };
+  const store = await PostgresStore.open(database);
+  const storeClock = await StoreClock.start({
+    base: clock,
+    ask: () => store.now(),
+    onError: (error) => log("store-clock", { error: messageOf(error) }),
+  });
+  let feed: ChangeFeed | null = null;
+  return {
+    store,
+    clock: storeClock,
+    sessionStore: store.sessions,
+    follow(listener) {
+      feed = new ChangeFeed({
+        database,
+        clock,
+        onChange: (id) => {
+          listener
+            .noticeChange(id)
+            .catch((error: unknown) => log("change-lost", { error: messageOf(error) }));
+        },
+        onGap: () => listener.noticeGap(),
+        onError: (error) => log("change-feed", { error: messageOf(error) }),
+      });
+    },
+    async [Symbol.asyncDispose]() {
+      await feed?.close();
+      await storeClock.close();
+      await store.close();
+    },
+  };
+}
