@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
 
 /**
  * One address in front of several ports of this machine, as a service has it in front of its replicas: each connection
@@ -82,9 +83,19 @@ export class TcpProxy {
 
   /** The end of one side is the end of the other; what was held back before it still arrives. */
   #carry(from: Socket, to: Socket): void {
+    // In order, also when the delay becomes shorter while something is held back.
+    let held: Promise<void> | null = null;
     const later = (work: () => void): void => {
-      if (this.delayMs === 0) work();
-      else setTimeout(work, this.delayMs);
+      const ms = this.delayMs;
+      if (ms === 0 && held === null) {
+        work();
+        return;
+      }
+      const due = Promise.all([held, delay(ms)]).then(() => {
+        work();
+        if (held === due) held = null;
+      });
+      held = due;
     };
     from.on("data", (data) =>
       later(() => {
