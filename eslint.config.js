@@ -20,6 +20,7 @@ export default tseslint.config(
       "coverage/**",
       "docs/api/**",
       "test/docs/.blocks/**",
+      "test/faults/.built/**",
       "node_modules/**",
       "**/*.cjs",
     ],
