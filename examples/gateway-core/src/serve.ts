@@ -49,6 +49,14 @@ export interface ServeOptions {
   /** What users must present. Absent: whoever is on this machine may use the API, and nobody else. */
   readonly ownerToken?: string | undefined;
   readonly leaseMs?: number | undefined;
+  /** The isolation backend that new sandboxes are pinned to, and that pinned ones need. Absent: none. */
+  readonly isolationBackend?: string | undefined;
+  /** Reasons of an error after which a sandbox is started again by itself, ever more rarely. Default: the drivers' own. */
+  readonly restartOn?: readonly string[] | undefined;
+  /** Stop what runs when the gateway ends and start it when it is back. Absent: as each driver says. */
+  readonly managesLifecycle?: boolean | undefined;
+  /** Time between two sweeps over a backend. */
+  readonly sweepEveryMs?: number | undefined;
   readonly log: Log;
   readonly clock?: Clock | undefined;
 }
@@ -69,6 +77,7 @@ export async function serveGateway(options: ServeOptions): Promise<RunningGatewa
   planFor(options.budgets, {});
   const { log, host = LOOPBACK } = options;
   checkSupervisorUrl(options.supervisorUrl);
+  checkNames(options);
   const dataDir = resolve(options.dataDir);
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const { databaseUrl } = options;
@@ -93,6 +102,9 @@ export async function serveGateway(options: ServeOptions): Promise<RunningGatewa
     gatewayUrl: () => supervisorUrl,
     newId: randomUUID,
     leaseMs: options.leaseMs,
+    isolationBackend: options.isolationBackend,
+    policy: { restartOn: options.restartOn ?? [], managesLifecycle: options.managesLifecycle },
+    sweepEveryMs: options.sweepEveryMs,
   });
   await gateway.start();
   opened.follow(gateway);
@@ -101,9 +113,10 @@ export async function serveGateway(options: ServeOptions): Promise<RunningGatewa
     url,
     gateway,
     async close() {
-      await gateway.close();
+      // Nobody is heard any more: a sandbox that is stopped with the gateway did not fail.
       server.close();
       server.closeAllConnections();
+      await gateway.close();
       await opened[Symbol.asyncDispose]();
     },
   };
@@ -123,6 +136,17 @@ async function driversOf(drivers: Drivers, context: DriverContext): Promise<read
 function checkSupervisorUrl(url: string | undefined): void {
   if (url !== undefined && !URL.canParse(url.replaceAll("{port}", "1")))
     throw new InvalidInputError("supervisorUrl", "a URL, with {port} for the port where wanted", url);
+}
+
+function checkNames({ isolationBackend, restartOn = [] }: ServeOptions): void {
+  if (isolationBackend !== undefined && !/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/.test(isolationBackend))
+    throw new InvalidInputError(
+      "isolationBackend",
+      "1 to 63 letters, digits, '.', '_' or '-'",
+      isolationBackend,
+    );
+  const reason = restartOn.find((each) => !/^[A-Z][A-Za-z0-9]*$/.test(each));
+  if (reason !== undefined) throw new InvalidInputError("restartOn", "a reason in Pascal case", reason);
 }
 
 function urlHost(host: string): string {

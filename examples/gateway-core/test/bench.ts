@@ -1,7 +1,8 @@
 import { VirtualClock } from "slipway/testing";
 import { join } from "node:path";
 import type { CreateRequest } from "../src/gateway/gateway.js";
-import { Gateway } from "../src/gateway/gateway.js";
+import { Gateway, type GatewayOptions } from "../src/gateway/gateway.js";
+import type { SupervisorReport } from "../src/decide/supervisor-report.js";
 import type { Budgets } from "../src/gateway/budgets.js";
 import type { SandboxRecord } from "../src/record/record.js";
 import { SqliteStore } from "../src/store/sqlite-store.js";
@@ -47,7 +48,7 @@ export class Bench {
   }
 
   /** A gateway that has read what is there. */
-  async gateway(owner = "one"): Promise<Gateway> {
+  async gateway(owner = "one", options: Partial<GatewayOptions> = {}): Promise<Gateway> {
     const store = new SqliteStore(this.#path);
     const gateway = new Gateway({
       store,
@@ -59,6 +60,7 @@ export class Bench {
       gatewayUrl: () => "http://gateway",
       newId: () => `id-${(this.#ids += 1)}-${"0".repeat(8)}`,
       leaseMs: 3000,
+      ...options,
     });
     this.#open.push({ gateway, store });
     await gateway.start();
@@ -101,6 +103,36 @@ export class Bench {
     const { record } = await gateway.create(REQUEST);
     await this.settle();
     return record.id;
+  }
+
+  /** Speaks as the supervisor of the current run. */
+  async report(gateway: Gateway, id: string, report: SupervisorReport) {
+    const { deadline, run } = await this.read(gateway, id);
+    const result = await gateway.report(id, deadline?.attempt ?? "", run, report);
+    await this.settle();
+    return result;
+  }
+
+  /** Lets the latest launch succeed and its supervisor be admitted, once there is one for the current run. */
+  async becomeReady(gateway: Gateway, id: string): Promise<SandboxRecord> {
+    for (let tries = 0; tries < 50; tries += 1) {
+      const { instance } = await this.read(gateway, id);
+      const launch = this.driver.launches.findLast(({ request }) => request.instance.id === instance?.id);
+      if (launch !== undefined && !launch.context.signal.aborted) {
+        launch.succeed();
+        break;
+      }
+      await this.pass(100);
+    }
+    await this.settle();
+    const { generation } = (await this.read(gateway, id)).configuration;
+    await this.report(gateway, id, { kind: "accepted", generation });
+    await this.report(gateway, id, { kind: "ready", generation });
+    return this.read(gateway, id);
+  }
+
+  get request(): CreateRequest {
+    return REQUEST;
   }
 
   async read(gateway: Gateway, id: string): Promise<SandboxRecord> {

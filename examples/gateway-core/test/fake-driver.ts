@@ -38,6 +38,13 @@ export class FakeDriver implements Driver {
   readonly #dead = new Map<string, string>();
   readonly #news = new Set<(event: WatchEvent) => void>();
   failCleanups = 0;
+  /** Waited for in the middle of every call that changes something. */
+  pace: () => Promise<void> = () => Promise.resolve();
+  /** Calls that change something for one sandbox, at the same time: the most that there were. */
+  mostAtOnce = 0;
+  readonly #atWork = new Map<string, number>();
+  /** Called before each look is answered. */
+  onObserve: (id: string) => Promise<void> = () => Promise.resolve();
 
   check(_image: ImageSpec, options: JsonObject): Promise<void> {
     const bad = Object.keys(options)[0];
@@ -46,6 +53,10 @@ export class FakeDriver implements Driver {
   }
 
   launch(request: LaunchRequest, context: LaunchContext): Promise<Json> {
+    return this.#alone(request.sandbox.id, () => this.#launch(request, context));
+  }
+
+  async #launch(request: LaunchRequest, context: LaunchContext): Promise<Json> {
     this.calls.push(`launch ${request.instance.run}`);
     return new Promise((resolve, reject) => {
       const succeed = (): void => {
@@ -57,9 +68,9 @@ export class FakeDriver implements Driver {
     });
   }
 
-  observe(sandbox: SandboxRef, run: ExpectedRun): Promise<Observation> {
-    this.calls.push(`observe ${sandbox.id}`);
-    return Promise.resolve(this.#seen(sandbox.id, run));
+  async observe(sandbox: SandboxRef, run: ExpectedRun): Promise<Observation> {
+    await this.onObserve(sandbox.id);
+    return this.#seen(sandbox.id, run);
   }
 
   list(): Promise<Page<ObservedSandbox>> {
@@ -87,25 +98,42 @@ export class FakeDriver implements Driver {
   }
 
   stop(sandbox: SandboxRef): Promise<void> {
-    this.calls.push("stop");
-    this.#end(sandbox.id);
-    return Promise.resolve();
+    return this.#alone(sandbox.id, async () => {
+      this.calls.push("stop");
+      await this.pace();
+      this.#end(sandbox.id);
+    });
   }
 
   cleanUp(sandbox: SandboxRef): Promise<void> {
-    this.calls.push("clean-up");
-    if (this.failCleanups > 0) {
-      this.failCleanups -= 1;
-      return Promise.reject(new PermanentDriverError("Busy", "something holds on to it"));
-    }
-    this.#end(sandbox.id);
-    return Promise.resolve();
+    return this.#alone(sandbox.id, async () => {
+      this.calls.push("clean-up");
+      await this.pace();
+      if (this.failCleanups > 0) {
+        this.failCleanups -= 1;
+        throw new PermanentDriverError("Busy", "something holds on to it");
+      }
+      this.#end(sandbox.id);
+    });
   }
 
   remove(sandbox: SandboxRef): Promise<void> {
-    this.calls.push("remove");
-    this.#end(sandbox.id);
-    return Promise.resolve();
+    return this.#alone(sandbox.id, async () => {
+      this.calls.push("remove");
+      await this.pace();
+      this.#end(sandbox.id);
+    });
+  }
+
+  async #alone<T>(id: string, work: () => Promise<T>): Promise<T> {
+    const atWork = (this.#atWork.get(id) ?? 0) + 1;
+    this.#atWork.set(id, atWork);
+    this.mostAtOnce = Math.max(this.mostAtOnce, atWork);
+    try {
+      return await work();
+    } finally {
+      this.#atWork.set(id, (this.#atWork.get(id) ?? 1) - 1);
+    }
   }
 
   /** Everything of a sandbox ends, as it does when it was told to. */

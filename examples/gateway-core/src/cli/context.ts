@@ -6,6 +6,7 @@ export interface GlobalOptions {
   readonly url: string;
   readonly token?: string;
   readonly json?: boolean;
+  readonly reasonContract?: number;
 }
 
 /** What every command has at hand. */
@@ -15,9 +16,12 @@ export interface CommandContext {
 }
 
 export function contextOf(command: Command): CommandContext {
-  const { url, token, json } = command.optsWithGlobals<GlobalOptions>();
+  const { url, token, json, reasonContract } = command.optsWithGlobals<GlobalOptions>();
   if (!URL.canParse(url)) command.error(`error: --url must be a URL, got ${JSON.stringify(url)}`);
-  return { client: new GatewayClient({ url: url.replace(/\/+$/, ""), token }), json: json === true };
+  return {
+    client: new GatewayClient({ url: url.replace(/\/+$/, ""), token, reasonContract }),
+    json: json === true,
+  };
 }
 
 export function printJson(value: unknown): void {

@@ -2,6 +2,7 @@ import { Command, CommanderError, Option } from "commander";
 import { ApiError, UnreachableError } from "../client/gateway-client.js";
 import { InvalidInputError } from "../input-error.js";
 import type { Drivers } from "../serve.js";
+import { wholeNumber } from "./context.js";
 import { addSandboxCommands, type ImageKind } from "./sandbox-commands.js";
 import { addServeCommand } from "./serve-command.js";
 
@@ -50,6 +51,7 @@ function buildProgram(options: GatewayCliOptions): Command {
       new Option("--url <url>", "the gateway").env("SLIPWAY_GATEWAY_URL").default("http://127.0.0.1:7300"),
     )
     .addOption(new Option("--token <token>", "the owner token").env("SLIPWAY_GATEWAY_TOKEN"))
+    .option("--reason-contract <n>", "the contract of reasons to be answered in (default: 1)", wholeNumber)
     .option("--json", "one JSON object per line on standard output")
     .exitOverride();
   addServeCommand(program, options);

@@ -17,6 +17,10 @@ interface ServeOptions extends GlobalOptions {
   readonly stallMs: number | "none";
   readonly cleanupMs: number;
   readonly leaseMs: number;
+  readonly isolationBackend?: string;
+  readonly restartOn?: readonly string[];
+  readonly manageLifecycle?: boolean;
+  readonly sweepMs?: number;
 }
 
 /** What a gateway's program decides about its `serve`. */
@@ -60,6 +64,10 @@ export function addServeCommand(program: Command, served: ServeDefaults): void {
     )
     .option("--cleanup-ms <ms>", "budget of one cleanup", milliseconds, defaults.cleanupMs)
     .option("--lease-ms <ms>", "how long the work of a gateway that died stays its own", milliseconds, 15_000)
+    .option("--isolation-backend <name>", "what new sandboxes are pinned to, and pinned ones need")
+    .option("--restart-on <reason...>", "errors after which a sandbox is started again by itself")
+    .option("--manage-lifecycle", "stop sandboxes when the gateway ends, start them when it is back")
+    .option("--sweep-ms <ms>", "time between two sweeps over a backend", milliseconds)
     .action(async (_options: unknown, command: Command) => {
       const options = command.optsWithGlobals<ServeOptions>();
       const { preparationMs, admissionMs, admissionCeilingMs, cleanupMs } = options;
@@ -81,6 +89,10 @@ export function addServeCommand(program: Command, served: ServeDefaults): void {
         ownerToken,
         leaseMs,
         budgets,
+        isolationBackend: options.isolationBackend,
+        restartOn: options.restartOn,
+        managesLifecycle: options.manageLifecycle,
+        sweepEveryMs: options.sweepMs,
         log,
       });
       if (options.json === true) printJson({ url: running.url });
@@ -89,7 +101,11 @@ export function addServeCommand(program: Command, served: ServeDefaults): void {
       const end = (): void => {
         for (const signal of signals) process.off(signal, end);
         if (options.json !== true)
-          console.log("The gateway ends. Its sandboxes go on; it finds them when it is back.");
+          console.log(
+            options.manageLifecycle === true
+              ? "The gateway ends, and stops its sandboxes; it starts them when it is back."
+              : "The gateway ends. Its sandboxes go on; it finds them when it is back.",
+          );
         void running.close();
       };
       for (const signal of signals) process.on(signal, end);

@@ -1,10 +1,13 @@
 import { EventSourceParserStream } from "eventsource-parser/stream";
+import { REASON_CONTRACT_HEADER } from "../http/contract-header.js";
 import type { ErrorBody } from "../http/errors.js";
 import type { SandboxView } from "../http/view.js";
 
 export interface ClientOptions {
   readonly url: string;
   readonly token?: string | undefined;
+  /** The contract of reasons to answer in. Default: the gateway's for those who do not ask, 1. */
+  readonly reasonContract?: number | undefined;
 }
 
 /** The gateway answered with an error. */
@@ -125,9 +128,10 @@ export class GatewayClient {
     path: string,
     options: { body?: unknown; headers?: Record<string, string>; signal?: AbortSignal | undefined },
   ): Promise<Response> {
-    const { url, token } = this.#options;
+    const { url, token, reasonContract } = this.#options;
     const { body, signal } = options;
     const headers: Record<string, string> = { ...options.headers };
+    if (reasonContract !== undefined) headers[REASON_CONTRACT_HEADER] = String(reasonContract);
     if (token !== undefined) headers["authorization"] = `Bearer ${token}`;
     if (body !== undefined) headers["content-type"] = "application/json";
     const init: RequestInit = { method, headers, signal: signal ?? null };

@@ -34,9 +34,11 @@ export function applyToDeadline(
   if (deadline.status === "active" && state.status === "expired" && state.expiry !== null) {
     next = withPhase({ ...next, lease: null, finishedAt: now }, "Error", state.expiry, now);
   }
-  for (const condition of deadlineConditions(state, now)) {
-    const stated = isComingUp(next.phase) ? withPhase(next, next.phase, condition, now) : next;
-    next = withCondition(stated, condition, now);
+  // What was settled before has said what it had to say: its cleanup is no news about readiness.
+  const stated = deadline.status === "active" ? deadlineConditions(state, now) : [];
+  for (const condition of stated) {
+    const waiting = isComingUp(next.phase) ? withPhase(next, next.phase, condition, now) : next;
+    next = withCondition(waiting, condition, now);
   }
   return { record: next, outcome };
 }

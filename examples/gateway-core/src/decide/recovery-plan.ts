@@ -88,8 +88,6 @@ function startAnew(record: SandboxRecord, now: number): SandboxRecord {
   const ended = applyToDeadline(record, { type: "cancel", attempt, reason }, now).record;
   const gate = { allowed: true, route: "restart", rule: "recovery" } as const;
   const { record: facts } = acceptOperation(phaseFacts(ended), "start", gate, { now });
-  return {
-    ...withFacts(ended, { ...facts, message: "started again when the gateway came up" }, now),
-    restartAt: now,
-  };
+  const accepted = withFacts(ended, { ...facts, message: "started again when the gateway came up" }, now);
+  return { ...accepted, instance: null, activatedRun: null, restartAt: now };
 }

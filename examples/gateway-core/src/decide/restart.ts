@@ -31,7 +31,10 @@ export function scheduleRestart(found: SandboxRecord, around: Surroundings, now:
   const reason = wait === 0 ? "MainProcessRestartScheduled" : "MainProcessRestartBackoff";
   const message = `restart ${restarts} after ${record.reason}${wait === 0 ? "" : `, in ${wait} ms`}`;
   const waiting = withPhase(accepted, "Starting", { reason, message }, now);
-  return { record: { ...waiting, restarts, restartAt: now + wait }, result: true };
+  return {
+    record: { ...waiting, instance: null, activatedRun: null, restarts, restartAt: now + wait },
+    result: true,
+  };
 }
 
 /** Begins a restart whose time has come, or finds that it cannot succeed. */

@@ -4,6 +4,7 @@ import { isAbsolute, join } from "node:path";
 import { InvalidInputError } from "../input-error.js";
 import type { Json, JsonObject } from "../record/json.js";
 import type { ImageSpec } from "../record/record.js";
+import { BusySet } from "./busy-set.js";
 import type { Driver, InstanceRef, LaunchContext, LaunchRequest, SandboxRef, WorkContext } from "./driver.js";
 import { prepareImage } from "./prepare-image.js";
 import { endProcesses } from "./process-group.js";
@@ -33,8 +34,8 @@ export class ProcessDriver implements Driver {
   readonly #program: string;
   readonly #maxBytes: number;
   readonly #observer: ProcessObserver;
-  /** Sandboxes whose folder a start is preparing, with the number of such starts. */
-  readonly #preparing = new Map<string, number>();
+  readonly #preparing = new BusySet();
+  readonly #stopping = new BusySet();
 
   constructor(options: ProcessDriverOptions) {
     this.#clock = options.clock;
@@ -42,7 +43,12 @@ export class ProcessDriver implements Driver {
     this.#program = options.supervisorProgram;
     this.#maxBytes = options.maxImageBytes ?? 8_000_000_000;
     const { clock, dataDir } = options;
-    this.#observer = new ProcessObserver({ clock, dataDir, isPreparing: (id) => this.#preparing.has(id) });
+    this.#observer = new ProcessObserver({
+      clock,
+      dataDir,
+      isPreparing: (id) => this.#preparing.has(id),
+      isStopping: (id) => this.#stopping.has(id),
+    });
   }
 
   async check(image: ImageSpec, options: JsonObject): Promise<void> {
@@ -64,16 +70,8 @@ export class ProcessDriver implements Driver {
     }
   }
 
-  async launch(request: LaunchRequest, context: LaunchContext): Promise<Json> {
-    const { id } = request.sandbox;
-    this.#preparing.set(id, (this.#preparing.get(id) ?? 0) + 1);
-    try {
-      return await this.#launch(request, context);
-    } finally {
-      const left = (this.#preparing.get(id) ?? 1) - 1;
-      if (left === 0) this.#preparing.delete(id);
-      else this.#preparing.set(id, left);
-    }
+  launch(request: LaunchRequest, context: LaunchContext): Promise<Json> {
+    return this.#preparing.during(request.sandbox.id, () => this.#launch(request, context));
   }
 
   async #launch(request: LaunchRequest, context: LaunchContext): Promise<Json> {
@@ -110,8 +108,8 @@ export class ProcessDriver implements Driver {
     return this.#observer.watch(signal);
   }
 
-  async stop(sandbox: SandboxRef, { signal }: WorkContext): Promise<void> {
-    await this.#end(sandbox, DEFAULT_STOP_GRACE_MS, signal);
+  stop(sandbox: SandboxRef, { signal }: WorkContext): Promise<void> {
+    return this.#stopping.during(sandbox.id, () => this.#end(sandbox, DEFAULT_STOP_GRACE_MS, signal));
   }
 
   async cleanUp(sandbox: SandboxRef, { signal }: WorkContext): Promise<void> {

@@ -27,6 +27,8 @@ export interface ProcessObserverOptions {
   readonly dataDir: string;
   /** Whether a start of this process is preparing the sandbox's folder right now. */
   readonly isPreparing: (sandboxId: string) => boolean;
+  /** Whether this process is stopping the sandbox right now. */
+  readonly isStopping: (sandboxId: string) => boolean;
 }
 
 /** What there is to see of sandboxes that are local processes: their notes, and whether those processes live. */
@@ -38,7 +40,7 @@ export class ProcessObserver {
   }
 
   async observe(id: string, run: ExpectedRun, handle: Json | null): Promise<Observation> {
-    const { clock, dataDir, isPreparing } = this.#options;
+    const { clock, dataDir, isPreparing, isStopping } = this.#options;
     const observedAt = clock.now();
     const dirs = new SandboxDirs(dataDir, id);
     const exists = await isDirectory(dirs.root);
@@ -46,12 +48,14 @@ export class ProcessObserver {
     // The driver takes the note away when it has ended the supervisor: a dead handle alone is a sandbox at rest.
     const handled = note === null && handle !== null && (await isAlive(handleSchema.parse(handle)));
     const instanceId = note?.instanceId ?? (handled ? (run.instanceId ?? null) : null);
-    const alive = handled || (note !== null && (await isAlive(note)));
+    // What is being stopped is neither lost nor at rest before all of it has ended.
+    const terminating = isStopping(id) && (note !== null || handled);
+    const alive = terminating || handled || (note !== null && (await isAlive(note)));
     const process =
       exists && (note !== null || handled) ? { alive, exitCode: null, signal: null, instanceId } : null;
     const stateDir = { exists, bootstrapping: isPreparing(id) };
     const seen = observeProcess({ process, stateDir }, { run, observedAt });
-    return seenInstance(namedLoss(seen), instanceId, run);
+    return seenInstance({ ...namedLoss(seen), terminating: exists && terminating }, instanceId, run);
   }
 
   async list(cursor: string | null): Promise<Page<ObservedSandbox>> {

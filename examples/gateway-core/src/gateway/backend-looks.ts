@@ -27,8 +27,11 @@ export interface BackendLooksOptions {
   readonly log: Log;
   /** Something was seen that is for the worker to deal with before a phase is made of it. */
   readonly wake: (id: string) => void;
-  /** Whether the worker has still to find out what became of a sandbox since the gateway was last here. */
-  readonly isOwed: (id: string) => boolean;
+  /**
+   * Whether the worker is changing something right now, or has still to find out what became of a sandbox since the
+   * gateway was last here. It looks by itself then.
+   */
+  readonly isBusy: (id: string) => boolean;
 }
 
 /** Looks at backends through their drivers, and remembers the latest look at each sandbox. */
@@ -91,18 +94,18 @@ export class BackendLooks {
   }
 
   /**
-   * Evidence for a phase. None while the gateway is about to start something, because what is there is of the time
-   * before; and none of a run that was lost, until the worker has ended what it left running.
+   * Evidence for a phase. None while the gateway is changing something or about to, because what is there is of the
+   * time before; and none of a run that was lost, until the worker has ended what it left running.
    */
   async #get(driver: Driver, id: string, signal: AbortSignal): Promise<ObservedSandbox | null> {
-    const { records, sessions, wake, isOwed } = this.#options;
+    const { records, sessions, wake, isBusy } = this.#options;
     const found = await records.read(id);
     const record = found?.record;
     if (record === undefined || record.spec.driver !== driver.name || record.desired === "deleted")
       return null;
     const [observation] = await Promise.all([this.look(record, signal), sessions.refresh(id)]);
     const seen = this.seen(record);
-    if (observation === null || seen === null || isOwed(id) || isStartOutstanding(record)) return null;
+    if (observation === null || seen === null || isBusy(id) || isStartOutstanding(record)) return null;
     const lost = isLostRun(record, seen);
     if (lost || isStray(record, seen)) wake(id);
     return lost ? null : { id, observation };

@@ -107,10 +107,10 @@ export class Gateway {
     };
     this.#sweeper = new Sweeper({ records: this.records, owner: options.owner, clock, log, wake, onLook });
     const { records, hub } = this;
-    const isOwed = (id: string): boolean => this.#owed.has(id);
+    const isBusy = (id: string): boolean => this.#owed.has(id) || this.#workers.get(id)?.busy === true;
     this.#sessions = new Sessions({ clock, log, owner: options.owner, store: options.sessionStore });
     const sessions = this.#sessions;
-    this.#looks = new BackendLooks({ records, sessions, drivers: this.#drivers, clock, log, wake, isOwed });
+    this.#looks = new BackendLooks({ records, sessions, drivers: this.#drivers, clock, log, wake, isBusy });
     this.#reconciling = new Reconciling({
       records,
       looks: this.#looks,

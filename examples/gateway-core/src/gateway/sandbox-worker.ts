@@ -41,6 +41,7 @@ export class SandboxWorker {
   readonly #clock: Clock;
   readonly #closing = new AbortController();
   readonly #steps: Paced;
+  #busy = false;
   #launch: { readonly running: RunningLaunch; readonly controller: AbortController } | null = null;
 
   constructor(options: SandboxWorkerOptions) {
@@ -53,6 +54,11 @@ export class SandboxWorker {
       onError: (error) => options.log("work-failed", { sandbox: options.id, error: messageOf(error) }),
       onIdle: options.onIdle,
     });
+  }
+
+  /** Whether a driver is at work for this sandbox. */
+  get busy(): boolean {
+    return this.#busy;
   }
 
   /** Somebody wrote the record: work that it no longer asks for is stopped at once. */
@@ -98,7 +104,12 @@ export class SandboxWorker {
     if (work.do === "nothing") return false;
     if (driver === undefined)
       throw new Error(`this gateway has no driver ${JSON.stringify(record.spec.driver)}`);
-    return this.#perform(work, record, driver);
+    this.#busy = true;
+    try {
+      return await this.#perform(work, record, driver);
+    } finally {
+      this.#busy = false;
+    }
   }
 
   async #perform(work: NextWork, record: SandboxRecord, driver: Driver): Promise<boolean> {

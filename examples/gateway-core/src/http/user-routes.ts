@@ -1,9 +1,11 @@
 import { Hono, type Context } from "hono";
 import { basename } from "node:path";
+import { readContract } from "slipway/conditions";
 import type { Gateway } from "../gateway/gateway.js";
 import { messageOf } from "../gateway/log.js";
 import { NoSuchSandboxError, type VersionedRecord } from "../gateway/sandbox-records.js";
 import type { OperationResult } from "../decide/operations.js";
+import { REASON_CONTRACT_HEADER } from "./contract-header.js";
 import { createBody, listQuery, updateBody } from "./bodies.js";
 import { errorBody, statusOf } from "./errors.js";
 import { streamAll, streamOne } from "./event-streams.js";
@@ -13,12 +15,20 @@ import { viewOf, type SandboxView } from "./view.js";
 /** What users and their tools may do. Progress and reports do not come in here. */
 export function userRoutes(gateway: Gateway): Hono {
   const app = new Hono();
-  const view = ({ record, version }: VersionedRecord): SandboxView =>
-    viewOf(record, version, gateway.clock.now(), gateway.refusals.of(record.id));
+  /** Reasons as the request's contract has them: one that does not ask gets what it always got. */
+  const viewer =
+    (context: Context) =>
+    ({ record, version }: VersionedRecord): SandboxView =>
+      viewOf(record, version, {
+        now: gateway.clock.now(),
+        refusals: gateway.refusals.of(record.id),
+        standing: gateway.standing(record),
+        contract: readContract(context.req.header(REASON_CONTRACT_HEADER)),
+      });
   const answer = (context: Context, changed: VersionedRecord & { result: OperationResult }): Response => {
     const { result } = changed;
     if (!result.ok) return context.json(errorBody(result.code, result.message), statusOf(result.code));
-    return context.json({ ...view(changed), changed: result.changed }, result.changed ? 202 : 200);
+    return context.json({ ...viewer(context)(changed), changed: result.changed }, result.changed ? 202 : 200);
   };
 
   app.post("/sandboxes", async (context) => {
@@ -35,13 +45,13 @@ export function userRoutes(gateway: Gateway): Hono {
         409,
       );
     }
-    return context.json(view(created), created.result === "created" ? 201 : 200);
+    return context.json(viewer(context)(created), created.result === "created" ? 201 : 200);
   });
 
   app.get("/sandboxes", async (context) => {
     const { items, next } = await gateway.records.list(readQuery(context, listQuery));
     return context.json({
-      items: items.flatMap((item) => ("record" in item ? [view(item)] : [])),
+      items: items.flatMap((item) => ("record" in item ? [viewer(context)(item)] : [])),
       unreadable: items.flatMap((item) =>
         "error" in item ? [{ id: item.id, message: messageOf(item.error) }] : [],
       ),
@@ -50,13 +60,13 @@ export function userRoutes(gateway: Gateway): Hono {
   });
 
   app.get("/sandboxes/:id", async (context) =>
-    context.json(view(await find(gateway, context.req.param("id")))),
+    context.json(viewer(context)(await find(gateway, context.req.param("id")))),
   );
   app.get("/sandboxes/:id/watch", async (context) => {
     const { record } = await find(gateway, context.req.param("id"));
-    return streamOne(context, gateway, record.id, view);
+    return streamOne(context, gateway, record.id, viewer(context));
   });
-  app.get("/events", (context) => streamAll(context, gateway, view));
+  app.get("/events", (context) => streamAll(context, gateway, viewer(context)));
 
   app.put("/sandboxes/:id/configuration", async (context) => {
     const write = await readBody(context, updateBody);
@@ -65,7 +75,7 @@ export function userRoutes(gateway: Gateway): Hono {
     const { result } = changed;
     if (!result.ok) return context.json(errorBody(result.code, result.message), statusOf(result.code));
     const { renewed, sameContent } = { renewed: false, sameContent: false, ...result };
-    return context.json({ ...view(changed), renewed, sameContent });
+    return context.json({ ...viewer(context)(changed), renewed, sameContent });
   });
   app.post("/sandboxes/:id/start", async (context) => {
     const { record } = await find(gateway, context.req.param("id"));

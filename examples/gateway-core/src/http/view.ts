@@ -1,13 +1,18 @@
 import {
+  convertConditions,
+  getCondition,
   readDeadline,
+  type AllowedOperations,
   type Condition,
   type DeadlineBounds,
   type DeadlineExpiry,
   type LimitedBy,
 } from "slipway";
+import type { Standing } from "../decide/standing.js";
 import type { Refusal } from "../gateway/refusals.js";
 import type { JsonObject } from "../record/json.js";
 import type { Intent, Phase } from "../record/phase.js";
+import { gatewayReasons } from "../record/reasons.js";
 import type { Admission, ImageSpec, SandboxRecord, StepView } from "../record/record.js";
 
 /** A sandbox as the API shows it. The attempt's token and the driver's handle are not in it. */
@@ -20,8 +25,16 @@ export interface SandboxView {
   readonly since: number;
   readonly reason: string;
   readonly message: string;
+  /** What may be done now: each with its route, or why not, and the rule that says so. */
+  readonly operations: AllowedOperations;
+  /** What the rules make of the record and the latest look at its backend. */
+  readonly decision: DecisionView;
   readonly desired: Intent;
   readonly startPending: boolean;
+  readonly restarts: number;
+  readonly restartAt: number | null;
+  readonly isolationBackend: string | null;
+  readonly driver: string;
   readonly attempt: number;
   readonly run: number;
   readonly image: ImageSpec;
@@ -36,6 +49,20 @@ export interface SandboxView {
   readonly exitSignal: string | null;
   readonly finishedAt: number | null;
   readonly refusals: readonly Refusal[];
+}
+
+export type DecisionView = Pick<
+  Standing["decision"],
+  "phase" | "reason" | "message" | "rule" | "used" | "rejected" | "stale"
+>;
+
+/** What a view takes beside the record. */
+export interface ViewContext {
+  readonly now: number;
+  readonly refusals: readonly Refusal[];
+  readonly standing: Standing;
+  /** The contract of reasons that the reader asked for. */
+  readonly contract: number;
 }
 
 export interface DeadlineView {
@@ -57,13 +84,10 @@ export interface DeadlineView {
   readonly cleanup: { readonly status: string; readonly claims: number; readonly error: string | null };
 }
 
-export function viewOf(
-  record: SandboxRecord,
-  version: number,
-  now: number,
-  refusals: readonly Refusal[],
-): SandboxView {
-  const { id, name, createdAt, phase, since, reason, message, desired, startPending, spec } = record;
+export function viewOf(record: SandboxRecord, version: number, context: ViewContext): SandboxView {
+  const { id, name, createdAt, phase, since, message, desired, startPending, spec } = record;
+  const { now, refusals, standing, contract } = context;
+  const conditions = convertConditions(record.conditions, { catalog: gatewayReasons, contract });
   return {
     id,
     name,
@@ -71,10 +95,16 @@ export function viewOf(
     createdAt,
     phase,
     since,
-    reason,
+    reason: publishedReason(record, conditions),
     message,
+    operations: standing.operations,
+    decision: decisionView(standing),
     desired,
     startPending,
+    restarts: record.restarts,
+    restartAt: record.restartAt,
+    isolationBackend: record.isolationBackend,
+    driver: spec.driver,
     attempt: record.attemptNumber,
     run: record.run,
     image: spec.image,
@@ -84,12 +114,23 @@ export function viewOf(
     admission: record.admission,
     deadline: deadlineView(record, now),
     steps: record.steps,
-    conditions: record.conditions,
+    conditions,
     exitCode: record.exitCode,
     exitSignal: record.exitSignal,
     finishedAt: record.finishedAt,
     refusals,
   };
+}
+
+/** The reason as the reader's contract has it: the one that Ready shows, where both say the same. */
+function publishedReason({ reason, conditions }: SandboxRecord, converted: readonly Condition[]): string {
+  const stated = getCondition(conditions, "Ready")?.reason === reason;
+  return (stated ? getCondition(converted, "Ready")?.reason : undefined) ?? reason;
+}
+
+function decisionView({ decision }: Standing): DecisionView {
+  const { phase, reason, message, rule, used, rejected, stale } = decision;
+  return { phase, reason, message, rule, used, rejected, stale };
 }
 
 function deadlineView({ deadline }: SandboxRecord, now: number): DeadlineView | null {

@@ -1,0 +1,2 @@
+/** The contract of reasons that a request asks for; without it, 1. */
+export const REASON_CONTRACT_HEADER = "slipway-reason-contract";
