@@ -17,6 +17,7 @@ export default tseslint.config(
   {
     ignores: [
       "**/dist/**",
+      "examples/*/bundle/**",
       "coverage/**",
       "docs/api/**",
       "test/docs/.blocks/**",

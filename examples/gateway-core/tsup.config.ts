@@ -1,11 +1,24 @@
 import { defineConfig } from "tsup";
 
-export default defineConfig({
-  entry: ["src/**/*.ts"],
+const shared = {
   format: "esm",
   target: "node20",
-  bundle: false,
   sourcemap: true,
   clean: true,
   silent: true,
-});
+} as const;
+
+export default defineConfig([
+  { ...shared, entry: ["src/**/*.ts"], bundle: false },
+  {
+    // The supervisor with everything that it imports, in one file: an image carries it beside a node binary alone.
+    ...shared,
+    entry: { supervisor: "src/supervisor.ts" },
+    outDir: "bundle",
+    outExtension: () => ({ js: ".mjs" }),
+    splitting: false,
+    sourcemap: false,
+    noExternal: [/.*/],
+    skipNodeModulesBundle: false,
+  },
+]);

@@ -1,23 +1,12 @@
-/** A run, as the loop's hook needs it. */
+/**
+ * A run, as the loop's hook needs it, and all that the loop hears of a failure after which it goes on: whose it was. What
+ * was thrown is none of its business. The loop wants an error: a run is one by its prototype only, because a stack, or
+ * another object, would be kept for every run that waits.
+ */
 export interface Pausing {
   /** Waits for the next attempt; rejects when there is none. */
   pause(): Promise<void>;
 }
-
-/**
- * All that the loop hears of a failure after which it goes on: whose it was. What was thrown is none of its business.
- *
- * An error only by its prototype: the loop wants one, and a stack would cost more than everything else that a waiting
- * run keeps.
- */
-export class Again {
-  readonly run: Pausing;
-
-  constructor(run: Pausing) {
-    this.run = run;
-  }
-}
-Object.setPrototypeOf(Again.prototype, Error.prototype);
 
 const always = (): boolean => true;
 
@@ -33,7 +22,7 @@ export const LOOP_OPTIONS = {
   maxRetryTime: Number.POSITIVE_INFINITY,
   factor: 1,
   randomize: false,
-  onFailedAttempt: ({ error }: { readonly error: unknown }): Promise<void> => (error as Again).run.pause(),
+  onFailedAttempt: ({ error }: { readonly error: unknown }): Promise<void> => (error as Pausing).pause(),
   shouldRetry: always,
   shouldConsumeRetry: always,
 };

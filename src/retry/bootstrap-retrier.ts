@@ -44,7 +44,6 @@ export type BootstrapOperation<T> = (context: AttemptContext) => T | PromiseLike
 export class BootstrapRetrier {
   #record: RunRecord;
   #run: Run<unknown> | undefined;
-  #events: RunEvents | undefined;
 
   /**
    * @throws {@link SlipwayError} `INVALID_OPTION` naming the field; `INVALID_STATE` for a snapshot that contradicts
@@ -64,17 +63,27 @@ export class BootstrapRetrier {
    */
   run<T>(operation: BootstrapOperation<T>): Promise<T> {
     const { state } = this.#record;
+    if (this.#record.beside !== undefined) this.#record.beside = undefined;
     if (this.#run !== undefined) {
       if (state === "attempting" || state === "waiting" || state === "refreshing")
         return rejectedWith(
           new SlipwayError("INVALID_STATE", "A run is under way: one at a time", { field: "state" }),
         );
+      const { events } = this.#record;
       this.#record = new RunRecord(this.options);
-      this.#record.events = this.#events;
+      if (events !== undefined) this.#record.events = events;
     }
     const run = new Run<T>(this.#record, operation);
     this.#run = run;
-    return run.start();
+    const attempt = run.open();
+    if (attempt === undefined) return run.goOnWithout();
+    let result: unknown;
+    try {
+      result = operation(attempt);
+    } catch (error) {
+      return run.failedAtOnce(attempt, error);
+    }
+    return run.returned(attempt, result);
   }
 
   /**
@@ -89,7 +98,7 @@ export class BootstrapRetrier {
 
   /** Where the run stands. Cheap, without side effects, at any time. */
   status(): RetryStatus {
-    return statusOf(this.#record);
+    return statusOf(this.#record.beside ?? this.#record);
   }
 
   /**
@@ -98,7 +107,7 @@ export class BootstrapRetrier {
    * @param type - Default `Bootstrapped`.
    */
   toCondition(type = "Bootstrapped"): Condition {
-    return conditionOf(this.#record, type);
+    return conditionOf(this.#record.beside ?? this.#record, type);
   }
 
   /** The run as plain JSON: given as `restore`, another process goes on where this one stopped. */
@@ -150,20 +159,36 @@ export class BootstrapRetrier {
   }
 
   /**
-   * Another retrier with the same options, for work beside the run: starts anew and restores nothing.
+   * Work beside the run, within the same limits: starts anew and restores nothing. Until it succeeds `status` and the
+   * events tell of it, so that a sequence that waits for its ledger does not look idle.
    *
    * @internal
    */
-  fork(changes: Partial<ResolvedOptions> = {}): BootstrapRetrier {
-    const retrier = new BootstrapRetrier();
-    retrier.#record = new RunRecord(withOptions(this.options, { restore: undefined, ...changes }));
-    return retrier;
+  async runBeside<T>(operation: BootstrapOperation<T>, changes: Partial<ResolvedOptions> = {}): Promise<T> {
+    const record = new RunRecord(withOptions(this.options, { restore: undefined, ...changes }));
+    const own = this.#record;
+    record.events = own.events;
+    own.beside = record;
+    const run = new Run<T>(record, operation);
+    const attempt = run.open();
+    const value = await (attempt === undefined
+      ? run.goOnWithout()
+      : run.returned(attempt, settledBy(operation, attempt)));
+    if (own.beside === record) own.beside = undefined;
+    return value;
   }
 
   #listeners(): RunEvents {
-    this.#events ??= new RunEvents(this.options.onHookError);
-    this.#record.events = this.#events;
-    return this.#events;
+    const { options, beside } = this.#record;
+    const events = this.#events ?? new RunEvents(options.onHookError);
+    this.#record.events = events;
+    if (beside !== undefined) beside.events = events;
+    return events;
+  }
+
+  /** Kept by the record, and handed on to the next one. */
+  get #events(): RunEvents | undefined {
+    return this.#record.events as RunEvents | undefined;
   }
 }
 
@@ -191,5 +216,19 @@ export function retryBootstrap<T>(
   options: BootstrapRetrierOptions = {},
 ): Promise<T> {
   const resolved = resolveOptions(options);
-  return new Run<T>(new RunRecord(resolved, resolved.restore), operation).start();
+  const run = new Run<T>(new RunRecord(resolved, resolved.restore), operation);
+  const attempt = run.open();
+  if (attempt === undefined) return run.goOnWithout();
+  let result: unknown;
+  try {
+    result = operation(attempt);
+  } catch (error) {
+    return run.failedAtOnce(attempt, error);
+  }
+  return run.returned(attempt, result);
+}
+
+/** The outcome of a call, also where it throws. */
+async function settledBy<T>(operation: BootstrapOperation<T>, attempt: AttemptContext): Promise<T> {
+  return operation(attempt);
 }

@@ -55,3 +55,6 @@ export abstract class Interruption implements AbortWatcher {
     this.#listener = undefined;
   }
 }
+
+// What the loop takes for an error, see `Pausing`.
+Object.setPrototypeOf(Interruption.prototype, Error.prototype);

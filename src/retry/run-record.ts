@@ -17,28 +17,34 @@ export interface RunListener {
 /** Everything that is known of one run: what `status()`, `snapshot()` and the run itself read. */
 export class RunRecord implements RetryProgress {
   readonly options: ResolvedOptions;
-  /** Absent until somebody listens. */
-  events: RunListener | undefined;
   state: RetryState | "refreshing" = "idle";
   attempts = 0;
   failures = 0;
   previousMs: number | null = null;
-  suspects = 0;
-  suspectSince: number | null = null;
-  refreshed = false;
   transientCount = 0;
-  permanentCount = 0;
-  suspectCount = 0;
-  cancelledCount = 0;
   /** The first failure, and those after it as far as they are kept. */
   first: AttemptFailure | undefined;
-  later: readonly AttemptFailure[] = NONE;
   startedAt: number | null = null;
   attemptStartedAt: number | null = null;
   nextAttemptAt: number | null = null;
-  retryNowAt: number | null = null;
+
+  // Most of the many that wait at once never change these: they are the prototype's until then, see below.
+  /** Absent until somebody listens. */
+  declare events: RunListener | undefined;
+  declare suspects: number;
+  declare suspectSince: number | null;
+  declare refreshed: boolean;
+  declare permanentCount: number;
+  declare suspectCount: number;
+  declare cancelledCount: number;
+  declare later: readonly AttemptFailure[];
+  declare retryNowAt: number | null;
+  /** Asked for during an attempt, for the wait that follows. */
+  declare retryNowAsked: boolean;
+  /** Work beside the run that is under way, or that failed: what `status` tells of meanwhile. */
+  declare beside: RunRecord | undefined;
   /** When the run ended, and with what: nothing after success. */
-  end: { readonly at: number; readonly reason: unknown } | undefined;
+  declare end: { readonly at: number; readonly reason: unknown } | undefined;
 
   constructor(options: ResolvedOptions, restore?: RetrySnapshot) {
     this.options = options;
@@ -208,13 +214,13 @@ export class RunRecord implements RetryProgress {
     this.attempts = progress.attempts;
     this.failures = progress.failures;
     this.previousMs = progress.previousMs;
-    this.suspects = progress.suspects;
-    this.suspectSince = progress.suspectSince;
-    this.refreshed = progress.refreshed;
     this.transientCount = progress.transientCount;
-    this.permanentCount = progress.permanentCount;
-    this.suspectCount = progress.suspectCount;
-    this.cancelledCount = progress.cancelledCount;
+    if (this.suspects !== progress.suspects) this.suspects = progress.suspects;
+    if (this.suspectSince !== progress.suspectSince) this.suspectSince = progress.suspectSince;
+    if (this.refreshed !== progress.refreshed) this.refreshed = progress.refreshed;
+    if (this.permanentCount !== progress.permanentCount) this.permanentCount = progress.permanentCount;
+    if (this.suspectCount !== progress.suspectCount) this.suspectCount = progress.suspectCount;
+    if (this.cancelledCount !== progress.cancelledCount) this.cancelledCount = progress.cancelledCount;
   }
 
   /**
@@ -257,6 +263,36 @@ export class RunRecord implements RetryProgress {
 }
 
 const NONE: readonly AttemptFailure[] = Object.freeze([]);
+
+const seldom: Pick<
+  RunRecord,
+  | "events"
+  | "suspects"
+  | "suspectSince"
+  | "refreshed"
+  | "permanentCount"
+  | "suspectCount"
+  | "cancelledCount"
+  | "later"
+  | "retryNowAt"
+  | "retryNowAsked"
+  | "beside"
+  | "end"
+> = {
+  events: undefined,
+  suspects: 0,
+  suspectSince: null,
+  refreshed: false,
+  permanentCount: 0,
+  suspectCount: 0,
+  cancelledCount: 0,
+  later: NONE,
+  retryNowAt: null,
+  retryNowAsked: false,
+  beside: undefined,
+  end: undefined,
+};
+Object.assign(RunRecord.prototype, seldom);
 
 /** For a backoff that tells no cap. */
 const LONGEST_STORED_WAIT_MS = 86_400_000;

@@ -1,6 +1,6 @@
 import pRetry, { AbortError } from "p-retry";
 import { SlipwayError } from "../errors.js";
-import { Again, LOOP_OPTIONS } from "./again.js";
+import { LOOP_OPTIONS } from "./again.js";
 import { Attempt, type AttemptContext } from "./attempt.js";
 import { AttemptRace } from "./attempt-race.js";
 import { deadlineEnd, exhaustedEnd, permanentEnd } from "./endings.js";
@@ -20,7 +20,6 @@ export class Run<T> extends AttemptRace {
   readonly #operation: (context: AttemptContext) => T | PromiseLike<T>;
   /** Boxed, because a caller's reason may be anything. */
   #ending: { readonly reason: unknown } | undefined;
-  #retryNowAsked = false;
   #isLooping = false;
 
   constructor(record: RunRecord, operation: (context: AttemptContext) => T | PromiseLike<T>) {
@@ -28,35 +27,43 @@ export class Run<T> extends AttemptRace {
     this.#operation = operation;
   }
 
-  start(): Promise<T> {
+  /**
+   * The first attempt, which whoever starts a run makes in its own frame: every frame between the operation and its
+   * caller is kept with every error that is thrown. `undefined` when there is none; then {@link goOnWithout} follows.
+   */
+  open(): Attempt | undefined {
     const { record } = this;
-    const { state } = record;
-    if (state === "succeeded" || state === "failed") {
-      const message = `The restored run has ${state}: a new one is a new retrier`;
-      return rejectedWith(
-        new SlipwayError("INVALID_STATE", message, { field: "restore.state", value: state }),
-      );
-    }
+    if (record.state === "succeeded" || record.state === "failed") return undefined;
     const now = record.begin();
     this.#prepare(now);
-    if (this.#isEnded() || !record.isDue(now) || !this.#mayAttempt(now)) return this.#loop();
-    // Called from here, and not by `call`: every frame is kept with every error that is thrown.
-    const attempt = this.openAttempt();
-    let result: unknown;
-    try {
-      result = this.#operation(attempt);
-    } catch (error) {
-      this.threw(attempt, error);
-      return this.#loop();
-    }
+    if (this.#isEnded() || !record.isDue(now) || !this.#mayAttempt(now)) return undefined;
+    return this.openAttempt();
+  }
+
+  /** What the first attempt returned, as the run's own promise. */
+  returned(attempt: Attempt, result: unknown): Promise<T> {
     return this.await<T>(attempt, result) ?? this.#loop();
+  }
+
+  /** What the first attempt threw. */
+  failedAtOnce(attempt: Attempt, error: unknown): Promise<T> {
+    this.threw(attempt, error);
+    return this.#loop();
+  }
+
+  /** There was no first attempt to make: the run waits for one, or is over. */
+  goOnWithout(): Promise<T> {
+    const { state } = this.record;
+    if (this.#ending !== undefined || (state !== "succeeded" && state !== "failed")) return this.#loop();
+    const message = `The restored run has ${state}: a new one is a new retrier`;
+    return rejectedWith(new SlipwayError("INVALID_STATE", message, { field: "restore.state", value: state }));
   }
 
   retryNow(): boolean {
     const { record } = this;
     if (record.state === "attempting" || record.state === "refreshing") {
       // The news may be younger than the attempt: if that fails, the wait after it is cut short.
-      this.#retryNowAsked = true;
+      record.retryNowAsked = true;
       return true;
     }
     if (!record.retryNow()) return false;
@@ -99,7 +106,7 @@ export class Run<T> extends AttemptRace {
   #loop(): Promise<T> {
     if (this.#ending !== undefined) return rejectedWith(this.#ending.reason);
     this.#isLooping = true;
-    return pRetry((turn) => (turn === 1 ? rejectedWith(new Again(this)) : this.#turn()), LOOP_OPTIONS);
+    return pRetry((turn) => (turn === 1 ? rejectedWith(this) : this.#turn()), LOOP_OPTIONS);
   }
 
   #turn(): Promise<T> {
@@ -123,10 +130,10 @@ export class Run<T> extends AttemptRace {
   }
 
   /** What is permanent ends the loop at once; everything else goes on to the hook. */
-  #forLoop(): Again {
+  #forLoop(): unknown {
     const reason = this.#ending?.reason;
     const isFinal = this.record.state === "failed" && reason instanceof Error;
-    return isFinal ? (new AbortError(reason) as unknown as Again) : new Again(this);
+    return isFinal ? new AbortError(reason) : this;
   }
 
   /** The promise of the first attempt becomes that of the loop: one promise less for every run that waits. */
@@ -188,8 +195,8 @@ export class Run<T> extends AttemptRace {
   #beginWait(): void {
     const { record } = this;
     record.wait();
-    if (this.#retryNowAsked) record.retryNow();
-    this.#retryNowAsked = false;
+    if (record.retryNowAsked) record.retryNow();
+    if (record.retryNowAsked) record.retryNowAsked = false;
     record.events?.waiting(record);
   }
 

@@ -119,6 +119,34 @@ describe.skipIf(!available).each(Object.entries(clients))("TLS failures through 
     expect(failure.explanation).toContain("client certificate");
   });
 
+  it("a client certificate that is dropped after the handshake is suspect where the client says that there was one", async () => {
+    const port = await tlsServer({
+      ...made.good,
+      ca: made.otherCa,
+      requestCert: true,
+      rejectUnauthorized: true,
+    });
+    const attempt = (signal: AbortSignal): Promise<unknown> =>
+      new Promise((resolve, reject) => {
+        let secureConnectedAt: number | undefined;
+        const options = {
+          host: "localhost",
+          port,
+          signal,
+          family: 4,
+          agent: false,
+          ca: made.ca,
+          ...made.client,
+        };
+        const sent = request(options, resolve);
+        sent.on("socket", (socket) => socket.on("secureConnect", () => (secureConnectedAt = Date.now())));
+        sent.on("error", (error) => reject(Object.assign(error, { secureConnectedAt }))).end();
+      });
+    const failure = await failureOf(attempt);
+    expect(failure).toMatchObject({ verdict: "suspect", code: "ECONNRESET", kind: "tls" });
+    expect(failure.explanation).toContain("clientCertificateRejected?");
+  });
+
   it("a key that does not belong to the certificate is permanent", async () => {
     const port = await tlsServer(made.good);
     const failure = await send(port, { ca: made.ca, cert: made.client.cert, key: made.good.key });

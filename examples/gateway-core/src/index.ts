@@ -30,3 +30,4 @@ export {
   type ServeOptions,
 } from "./serve.js";
 export { sleep } from "./sleep.js";
+export { supervisorBundle } from "./supervisor-bundle.js";

@@ -82,7 +82,7 @@ export async function serveGateway(options: ServeOptions): Promise<RunningGatewa
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const { databaseUrl } = options;
   const opened = await openStore({ dataDir, databaseUrl, clock: options.clock ?? systemClock, log });
-  const { store, clock, sessionStore } = opened;
+  const { store, ledger, clock, sessionStore } = opened;
   const drivers = await driversOf(options.drivers, { clock, dataDir, log, supervisorProgram });
   // Supervisors are told an address before there is a gateway behind it: their requests wait until there is.
   const { promise: ready, resolve: open } = withResolvers<ReturnType<typeof buildApp>>();
@@ -93,6 +93,7 @@ export async function serveGateway(options: ServeOptions): Promise<RunningGatewa
   const gateway = new Gateway({
     store,
     sessionStore,
+    ledger,
     clock,
     drivers,
     budgets: options.budgets,

@@ -1,69 +1,36 @@
-import { parsePolicy, type Policy } from "./policy/policy.js";
-import { InvalidInputError } from "./input-error.js";
-import { DismissedError, GatewayLink, type ReceivedConfiguration } from "./supervisor/gateway-link.js";
+import { fileURLToPath } from "node:url";
+import { runSidecar, SIDECAR_WORD } from "./supervisor/enforcement/sidecar.js";
+import { DismissedError } from "./supervisor/gateway-link.js";
+import { readSettings } from "./supervisor/settings.js";
+import { Supervisor } from "./supervisor/supervise.js";
 import { writtenDown } from "./supervisor/written-down.js";
-import { exitCodeOf, MainProcess } from "./supervisor/main-process.js";
 
-/** Longest diagnostic that the gateway takes. */
-const MAX_MESSAGE_LENGTH = 2000;
+const TERMINATED = 128 + 15;
+const CANCEL_GRACE_MS = 500;
 
 /**
- * The program inside a sandbox. It fetches its configuration, judges it, says what it found, and waits for a better
- * one while it is invalid. The main process starts once the gateway took note of an accepted configuration, and not
- * before; its end is reported, and is the end of the supervisor.
+ * The program inside a sandbox, and, called with one word, the sidecar that enforces its network policy: one file, so
+ * that an image carries one.
  */
-async function supervise(link: GatewayLink, command: readonly string[]): Promise<number> {
-  let main: MainProcess | null = null;
-  let ended = new Promise<number>(() => undefined);
-  let after = 0;
-  let ready = false;
-  for (;;) {
-    const configuration = await Promise.race([link.configurationAfter(after), ended]);
-    if (typeof configuration === "number") return configuration;
-    after = configuration.generation;
-    const policy = judge(configuration);
-    if (policy instanceof InvalidInputError) {
-      const { generation } = configuration;
-      const message = policy.message.slice(0, MAX_MESSAGE_LENGTH);
-      const reply = await link.report({
-        kind: "rejected",
-        generation,
-        reason: "ConfigurationInvalid",
-        message,
-      });
-      if (reply === "not-current") after = 0;
-      continue;
-    }
-    const reply = await link.report({ kind: "accepted", generation: after });
-    if (reply === "not-current") {
-      after = 0;
-      continue;
-    }
-    if (main === null) {
-      if (!reply.activate) continue;
-      main = MainProcess.start(command, policy);
-      ended = reportEnd(link, main);
-    }
-    // Another configuration may have come in between: then the gateway hears it again once that one is accepted.
-    if (!ready && (await main.started())) {
-      ready = (await link.report({ kind: "ready", generation: after })) !== "not-current";
-    }
-  }
-}
-
-/** Reports the end of the main process as soon as it comes; the exit code to end with. */
-async function reportEnd(link: GatewayLink, main: MainProcess): Promise<number> {
-  const exit = await main.exit;
-  await link.report({ kind: "exited", ...exit });
-  return exitCodeOf(exit);
-}
-
-function judge({ policy }: ReceivedConfiguration): Policy | InvalidInputError {
+async function supervise(): Promise<number> {
+  const settings = readSettings(process.env);
+  const cancel = new AbortController();
+  const program = fileURLToPath(import.meta.url);
+  const log = (line: string): void => console.error(`${new Date().toISOString()} ${line}`);
+  const supervisor = new Supervisor({ settings, program, signal: cancel.signal, log });
+  process.once("SIGTERM", () => {
+    // The main process has its own signal, and its group's end is the driver's to see to.
+    if (!supervisor.isBootstrapping) process.exit(TERMINATED);
+    cancel.abort(new Error("the supervisor was told to end"));
+    setTimeout(() => process.exit(TERMINATED), CANCEL_GRACE_MS).unref();
+  });
   try {
-    return parsePolicy(policy);
+    await writtenDown(settings.note, process.pid);
+    return await supervisor.run();
   } catch (error) {
-    if (error instanceof InvalidInputError) return error;
-    throw error;
+    console.error(error instanceof DismissedError ? `Dismissed: ${error.message}` : error);
+    endGroup();
+    return 1;
   }
 }
 
@@ -76,25 +43,5 @@ function endGroup(): void {
   }
 }
 
-function setting(name: string): string {
-  const value = process.env[name];
-  if (value === undefined || value === "") throw new Error(`${name} must be set`);
-  return value;
-}
-
-const link = new GatewayLink({
-  url: setting("SLIPWAY_GATEWAY_URL"),
-  sandbox: setting("SLIPWAY_SANDBOX"),
-  token: setting("SLIPWAY_TOKEN"),
-  run: Number(setting("SLIPWAY_RUN")),
-});
-const command = JSON.parse(setting("SLIPWAY_COMMAND")) as string[];
-
-try {
-  await writtenDown(process.env["SLIPWAY_NOTE"], process.pid);
-  process.exitCode = await supervise(link, command);
-} catch (error) {
-  console.error(error instanceof DismissedError ? `Dismissed: ${error.message}` : error);
-  endGroup();
-}
-process.exit();
+if (process.argv[2] === SIDECAR_WORD) await runSidecar();
+else process.exit(await supervise());

@@ -5,6 +5,7 @@ import { Gateway, type GatewayOptions } from "../src/gateway/gateway.js";
 import type { SupervisorReport } from "../src/decide/supervisor-report.js";
 import type { Budgets } from "../src/gateway/budgets.js";
 import type { SandboxRecord } from "../src/record/record.js";
+import { SqliteActivationLedger } from "../src/store/sqlite-activation-ledger.js";
 import { SqliteStore } from "../src/store/sqlite-store.js";
 import { FakeDriver } from "./fake-driver.js";
 import { tempDir } from "./temp-dir.js";
@@ -36,7 +37,7 @@ export class Bench {
   readonly driver = new FakeDriver();
   readonly logged: string[] = [];
   readonly #path: string;
-  readonly #open: { gateway: Gateway; store: SqliteStore }[] = [];
+  readonly #open: { gateway: Gateway; store: SqliteStore; ledger: SqliteActivationLedger }[] = [];
   #ids = 0;
 
   private constructor(path: string) {
@@ -50,8 +51,10 @@ export class Bench {
   /** A gateway that has read what is there. */
   async gateway(owner = "one", options: Partial<GatewayOptions> = {}): Promise<Gateway> {
     const store = new SqliteStore(this.#path);
+    const ledger = new SqliteActivationLedger(this.#path);
     const gateway = new Gateway({
       store,
+      ledger,
       clock: this.clock,
       drivers: [this.driver],
       budgets: BUDGETS,
@@ -62,7 +65,7 @@ export class Bench {
       leaseMs: 3000,
       ...options,
     });
-    this.#open.push({ gateway, store });
+    this.#open.push({ gateway, store, ledger });
     await gateway.start();
     await this.settle();
     return gateway;
@@ -74,6 +77,7 @@ export class Bench {
     const [open] = this.#open.splice(index, 1);
     // Closing the store first makes every further step of this gateway fail.
     await open?.store.close();
+    await open?.ledger.close();
     await gateway.close().catch(() => undefined);
   }
 
@@ -84,9 +88,10 @@ export class Bench {
   }
 
   async close(): Promise<void> {
-    for (const { gateway, store } of this.#open.splice(0)) {
+    for (const { gateway, store, ledger } of this.#open.splice(0)) {
       await gateway.close();
       await store.close();
+      await ledger.close();
     }
   }
 

@@ -212,7 +212,11 @@ describe("a sandbox", () => {
       command: [process.execPath, "-e", dump],
     });
     const path = join(dir, "data", "sandboxes", box.id, "workspace", "env");
-    const text = await eventually("its environment", () => readFile(path, "utf8").catch(() => null));
+    // It is there, and empty, a moment before it is written.
+    const text = await eventually(
+      "its environment",
+      async () => (await readFile(path, "utf8").catch(() => "")) || null,
+    );
     expect(text).toContain(`"SLIPWAY_SANDBOX":"${box.id}"`);
     expect(text).not.toContain("SLIPWAY_TOKEN");
     await removeAll(client);

@@ -291,3 +291,29 @@ describe("what decides", () => {
     expect(classify(http(403, { "x-ratelimit-remaining": "5" })).verdict).toBe("permanent");
   });
 });
+
+describe("a reset right after a TLS handshake", () => {
+  const reset = (code: string, secureConnectedAt?: number): unknown =>
+    Object.assign(new TypeError("fetch failed", { cause: Object.assign(new Error(code), { code }) }), {
+      secureConnectedAt,
+    });
+
+  it.each(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"])("is suspect: %s", (code) => {
+    expect(classify(reset(code, 1000), { now: 1400 })).toMatchObject({
+      verdict: "suspect",
+      code,
+      kind: "tls",
+    });
+    expect(classify(reset(code, 1000), { now: 1400 }).explanation).toContain("clientCertificateRejected?");
+  });
+
+  it.each([
+    ["later", reset("ECONNRESET", 1000), { now: 2001 }],
+    ["before it", reset("ECONNRESET", 1000), { now: 999 }],
+    ["without one", reset("ECONNRESET"), { now: 1000 }],
+    ["at an unknown time", reset("ECONNRESET", 1000), {}],
+    ["of another kind", reset("ECONNREFUSED", 1000), { now: 1000 }],
+  ])("and no other is: %s", (_what, error, context) => {
+    expect(classify(error, context).verdict).toBe("transient");
+  });
+});

@@ -3,6 +3,7 @@ import { isMarked } from "../marks.js";
 import { suspectEntry as suspect } from "./entry.js";
 import { weak, type Finding } from "./finding.js";
 import { findGrpcStatus } from "./grpc-adapter.js";
+import { afterHandshake } from "./handshake.js";
 import { findHttpStatus } from "./http-adapter.js";
 import { read, readMembers, readText } from "./inspect.js";
 import { findName } from "./name-adapter.js";
@@ -35,7 +36,8 @@ export class Walk {
 
   #findUnmarked(chain: readonly unknown[]): Finding | undefined {
     const findings = chain.map((link) => this.#findOne(link)).filter((finding) => finding !== undefined);
-    return withHints(mostSpecific(findings), findings);
+    const finding = mostSpecific(findings);
+    return withHints(finding && afterHandshake(finding, chain, this.#now), findings);
   }
 
   #chainOf(error: unknown): unknown[] {

@@ -45,7 +45,7 @@ export class Activation {
 
   /** Whether the instance was decided before: then not even the steps are run. */
   async look(): Promise<Decided | null> {
-    const entry = await this.#retrier.fork().run(() => this.#ledger.read(this.#instanceId));
+    const entry = await this.#retrier.runBeside(() => this.#ledger.read(this.#instanceId));
     return entry === null ? null : decidedBy(entry);
   }
 
@@ -63,7 +63,7 @@ export class Activation {
 
   async #claimInstance(): Promise<Recorded> {
     try {
-      const recorded = await this.#retrier.fork().run(() => this.#claimOnce());
+      const recorded = await this.#retrier.runBeside(() => this.#claimOnce());
       this.#isTaken = this.#holds(recorded.entry, recorded.step);
       return recorded;
     } catch (error) {
@@ -103,7 +103,7 @@ export class Activation {
     const event: ActivationEvent = { type: "started", claim: this.#claim };
     const limits = { signal: undefined, deadline: undefined, maxAttempts: FINAL_WRITES };
     try {
-      const { entry, step } = await this.#retrier.fork(limits).run(() => this.#record(event));
+      const { entry, step } = await this.#retrier.runBeside(() => this.#record(event), limits);
       if (step.applied || entry === null) return { outcome: "activated", started: true, entry };
       const { outcome } = decidedBy(entry);
       return { outcome: outcome === "already-active" ? "activated" : outcome, started: true, entry };

@@ -185,6 +185,39 @@ describe("bootstrapSequence", () => {
     expect(ledger.entries.get("i-1")?.state).toBe("active");
   });
 
+  it("tells of a ledger that is away, and does not look idle meanwhile", async () => {
+    let isAway = true;
+    const away: ActivationLedger = {
+      read: (id) => (isAway ? Promise.reject(refused()) : ledger.read(id)),
+      compareAndSwap: (id, version, next) => ledger.compareAndSwap(id, version, next),
+    };
+    const retrier = new BootstrapRetrier({ clock, backoff });
+    const sentences: string[] = [];
+    retrier.on("waiting", () => sentences.push(retrier.status().sentence));
+    const run = bootstrapSequence({ instanceId: "i-1", ledger: away, steps: [], activate, retrier });
+    await clock.advanceAsync(20_000);
+    expect(retrier.status()).toMatchObject({ state: "waiting", lastError: { code: "ECONNREFUSED" } });
+    expect(retrier.toCondition()).toMatchObject({ reason: "BootstrapInProgress" });
+    expect(sentences[0]).toMatch(/^Bootstrap waits .* for attempt 2 .*ECONNREFUSED \(transient\)/);
+    isAway = false;
+    await clock.advanceAsync(200_000);
+    expect(await run).toMatchObject({ outcome: "activated" });
+  });
+
+  it("shows why a ledger that stays away ended it", async () => {
+    const end = clock.now() + 30_000;
+    const deadline = { signal: new AbortController().signal, remainingMs: () => end - clock.now() };
+    const retrier = new BootstrapRetrier({ clock, backoff, deadline });
+    const away: ActivationLedger = {
+      read: () => Promise.reject(refused()),
+      compareAndSwap: () => Promise.reject(refused()),
+    };
+    const run = caught(bootstrapSequence({ instanceId: "i-1", ledger: away, steps: [], activate, retrier }));
+    await clock.advanceAsync(60_000);
+    expect(await run).toMatchObject({ code: "BOOTSTRAP_DEADLINE" });
+    expect(retrier.status()).toMatchObject({ state: "failed", outcome: "deadline" });
+  });
+
   it("checks the deadline before the claim", async () => {
     let end = clock.now() + 1000;
     const deadline = { signal: new AbortController().signal, remainingMs: () => end - clock.now() };

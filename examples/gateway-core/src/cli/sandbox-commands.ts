@@ -133,6 +133,23 @@ export function addSandboxCommands(program: Command, images: ImageKind): void {
     });
 
   program
+    .command("recover <sandbox>")
+    .description("leave an error by a new attempt with a new deadline, the same identity and workspace")
+    .option("--no-wait", "return at once")
+    .action(async (sandbox: string, options: WaitOptions, command: Command) => {
+      const context = contextOf(command);
+      const found = await context.client.get(sandbox);
+      if (found.phase !== "Error") {
+        console.error(`${found.name} is ${found.phase}, and not in Error: there is nothing to recover`);
+        process.exitCode = found.phase === "Ready" ? 0 : 1;
+        return;
+      }
+      const view = await context.client.start(found.id);
+      if (options.wait) process.exitCode = await follow(context, view.id, hasSettled);
+      else print(context.json, view);
+    });
+
+  program
     .command("stop <sandbox>")
     .description("stop a sandbox; its workspace stays")
     .option("--no-wait", "return at once")

@@ -117,13 +117,23 @@ export function recordLaunchFailure(
 /**
  * The supervisor of a run ended before it was admitted: it is started again, within the same deadline. One that was
  * admitted is not: its main process may have done work, which is not done a second time behind the user's back.
+ *
+ * @param uncertain - It had claimed the start of the main process, and never said that it took place.
  */
-export function recordSupervisorGone(found: SandboxRecord, run: number, now: number): Decision<boolean> {
+export function recordSupervisorGone(
+  found: SandboxRecord,
+  run: number,
+  now: number,
+  uncertain = false,
+): Decision<boolean> {
   const record = observeTime(found, now);
   const waits = isComingUp(record.phase) && record.deadline?.status === "active";
-  if (record.instance?.run !== run || !waits || record.activatedRun !== null)
-    return { record, result: false };
-  return { record: relaunch(record, "the supervisor ended before admission", now), result: true };
+  if (record.instance?.run !== run || !waits) return { record, result: false };
+  if (record.activatedRun === null)
+    return { record: relaunch(record, "the supervisor ended before admission", now), result: true };
+  if (!uncertain) return { record, result: false };
+  const message = "the supervisor ended while it started the main process";
+  return { record: fail(record, { reason: "LocalActivationUncertain", message }, now), result: true };
 }
 
 function fail(record: SandboxRecord, failure: PhaseReason, now: number): SandboxRecord {

@@ -1,9 +1,23 @@
 import { applyExitReport, applySession } from "slipway";
 import { constants } from "node:os";
 import { ADMISSION, PREPARATION } from "../gateway/budgets.js";
+import { isComingUp } from "../record/phase.js";
 import { isServed, type SandboxRecord } from "../record/record.js";
 import { applyToDeadline, observeTime, withCondition, withPhase, type Decision } from "./decision.js";
 import { phaseFacts, withFacts } from "./phase-facts.js";
+
+/** Ends of a bootstrap that no wait mends: the sandbox is in Error until somebody starts it again. */
+export const BOOTSTRAP_FAILURES = [
+  "BootstrapFailed",
+  "BootstrapAttemptsExhausted",
+  "LocalActivationUncertain",
+] as const;
+
+interface Finding {
+  readonly reason: string;
+  readonly message: string;
+  readonly cause?: { readonly reason: string; readonly message: string } | undefined;
+}
 
 /** What a supervisor says. It was authenticated as the one of this attempt and run before any of this is looked at. */
 export type SupervisorReport =
@@ -13,6 +27,12 @@ export type SupervisorReport =
       readonly reason: string;
       readonly message: string;
     }
+  /** Where the bootstrap stands. */
+  | ({ readonly kind: "bootstrap"; readonly succeeded: boolean } & Finding)
+  /** It ended for good, and nothing was started, or nobody knows. */
+  | ({ readonly kind: "bootstrap-failed"; readonly reason: (typeof BOOTSTRAP_FAILURES)[number] } & Finding)
+  /** What enforces the policy is gone while the main process runs. */
+  | { readonly kind: "enforcement-lost"; readonly message: string }
   | { readonly kind: "accepted"; readonly generation: number }
   | { readonly kind: "ready"; readonly generation: number }
   | { readonly kind: "exited"; readonly exitCode: number | null; readonly signal: string | null };
@@ -37,6 +57,15 @@ export function applyReport(
   switch (report.kind) {
     case "rejected":
       return rejected(enterAdmission(record, now), report, now);
+    case "bootstrap":
+      return {
+        record: bootstrapped(enterAdmission(record, now), report, report.succeeded, now),
+        result: taken(),
+      };
+    case "bootstrap-failed":
+      return bootstrapFailed(record, report, now);
+    case "enforcement-lost":
+      return { record: enforcementLost(record, run, report.message, now), result: taken() };
     case "accepted":
       return accepted(enterAdmission(record, now), run, report.generation, now);
     case "ready":
@@ -79,6 +108,38 @@ function rejected(
   // A workload that runs keeps the configuration it was admitted with.
   const active = judged.deadline?.status === "active";
   return { record: active ? { ...judged, admission: "rejected" } : judged, result: taken() };
+}
+
+function bootstrapped(
+  record: SandboxRecord,
+  { reason, message, cause }: Finding,
+  succeeded: boolean,
+  now: number,
+): SandboxRecord {
+  const status = succeeded ? "True" : "False";
+  return withCondition(record, { type: "Bootstrapped", status, reason, message, cause }, now);
+}
+
+/** Terminal and explicit: what is left is cleaned up, and identity and workspace wait for an explicit start. */
+function bootstrapFailed(
+  found: SandboxRecord,
+  report: SupervisorReport & { kind: "bootstrap-failed" },
+  now: number,
+): Decision<ReportResult> {
+  if (!isComingUp(found.phase))
+    return { record: found, result: refused("settled", `the sandbox is ${found.phase}`) };
+  const record = bootstrapped(enterAdmission(found, now), report, false, now);
+  const { reason, message } = report;
+  const attempt = record.deadline?.attempt ?? "";
+  const cancelled = applyToDeadline(record, { type: "cancel", attempt, reason: message }, now).record;
+  const failed = withPhase({ ...cancelled, lease: null, finishedAt: now }, "Error", { reason, message }, now);
+  return { record: failed, result: taken() };
+}
+
+function enforcementLost(record: SandboxRecord, run: number, message: string, now: number): SandboxRecord {
+  if (record.activatedRun !== run) return record;
+  const lost = { type: "LocalEnforced", status: "False", reason: "LocalEnforcementLost", message } as const;
+  return withCondition(record, lost, now);
 }
 
 function accepted(

@@ -19,6 +19,8 @@ export interface InstanceRef {
 export interface SupervisorAccess {
   readonly url: string;
   readonly token: string;
+  /** How long its bootstrap may take until the gateway says how long, milliseconds. */
+  readonly budgetMs?: number | undefined;
 }
 
 export interface LaunchRequest {

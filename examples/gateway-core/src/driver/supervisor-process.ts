@@ -40,6 +40,7 @@ export async function startSupervisor(
         ...Object.fromEntries(INHERITED.flatMap((name) => pair(name, process.env[name]))),
         SLIPWAY_GATEWAY_URL: access.url,
         SLIPWAY_TOKEN: access.token,
+        ...(access.budgetMs === undefined ? undefined : { SLIPWAY_BUDGET_MS: String(access.budgetMs) }),
         ...markOf(sandbox, dirs, instance),
         SLIPWAY_RUN: String(instance.run),
         SLIPWAY_NOTE: dirs.identity,

@@ -24,7 +24,8 @@ import type { RecordStore } from "../store/record-store.js";
 import type { SessionStore } from "../store/session-store.js";
 import { checkOverrides, planFor, type Budgets } from "./budgets.js";
 import { EventHub } from "./event-hub.js";
-import type { Log } from "./log.js";
+import { Activations, type GatewayLedger } from "./activations.js";
+import { messageOf, type Log } from "./log.js";
 import { BackendLooks } from "./backend-looks.js";
 import { managesLifecycle, policyOf, type PolicyOptions } from "./policy.js";
 import { Reconciling } from "./reconciling.js";
@@ -41,6 +42,7 @@ export interface GatewayOptions {
   readonly store: RecordStore;
   /** Where the sessions of all gateways of this store are kept. Absent: this gateway is the only one. */
   readonly sessionStore?: SessionStore | undefined;
+  readonly ledger: GatewayLedger;
   readonly clock: Clock;
   readonly drivers: readonly Driver[];
   readonly budgets: Budgets;
@@ -74,6 +76,7 @@ type Changed<Result> = VersionedRecord & { readonly result: Result };
 /** The gateway: takes requests and reports, decides them on the stored record, and wakes whoever does the work. */
 export class Gateway {
   readonly records: SandboxRecords;
+  readonly activations: Activations;
   readonly hub: EventHub;
   readonly refusals = new Refusals();
   readonly clock: Clock;
@@ -95,6 +98,7 @@ export class Gateway {
     this.#options = options;
     this.clock = clock;
     this.hub = new EventHub(newId().slice(0, 8));
+    this.activations = new Activations(options.ledger, clock);
     this.#isolationBackend = options.isolationBackend ?? null;
     this.#policy = { restartOn: [], ...options.policy };
     this.records = new SandboxRecords(store, clock, this.hub, (before, after, now) =>
@@ -127,6 +131,7 @@ export class Gateway {
       if (record === null) this.#sessions.forget(id);
       if (this.#closed) return;
       if (record !== null) this.#sweeper.expect(dueAt(record));
+      else this.#forget(id);
       this.#worker(id).notice(record);
     });
   }
@@ -220,11 +225,27 @@ export class Gateway {
   }
 
   async stopSandbox(id: string): Promise<Changed<OperationResult>> {
-    return this.records.change(id, (record, now) => requestStop(record, this.#around(record), now));
+    return this.#ended(
+      await this.records.change(id, (record, now) => requestStop(record, this.#around(record), now)),
+    );
   }
 
   async deleteSandbox(id: string): Promise<Changed<OperationResult>> {
-    return this.records.change(id, (record, now) => requestDelete(record, this.#around(record), now));
+    return this.#ended(
+      await this.records.change(id, (record, now) => requestDelete(record, this.#around(record), now)),
+    );
+  }
+
+  /** The record refuses a start from here on; the ledger tells one that is under way. */
+  async #ended(changed: Changed<OperationResult>): Promise<Changed<OperationResult>> {
+    if (changed.result.ok && changed.result.changed) await this.activations.stop(changed.record);
+    return changed;
+  }
+
+  #forget(id: string): void {
+    this.activations.forget(id).catch((error: unknown) => {
+      this.#options.log("ledger-not-cleared", { sandbox: id, error: messageOf(error) });
+    });
   }
 
   async update(id: string, write: ConfigurationWrite): Promise<Changed<UpdateResult>> {
@@ -256,11 +277,12 @@ export class Gateway {
       message: `the report was refused: ${code}`,
     });
     try {
-      const { result } = await this.records.change(id, (record, now) => {
+      const { record, result } = await this.records.change(id, (record, now) => {
         // Looked at inside the loop: another attempt may have begun since the last read.
         const auth = authenticateSupervisor(record, token, run);
         return auth.ok ? applyReport(record, run, report, now) : { record, result: refuse(auth.code) };
       });
+      if (result.ok && report.kind === "exited") await this.activations.complete(record);
       if (!result.ok) this.refusals.note(id, `report ${report.kind}`, result.code, this.clock.now());
       return result;
     } catch (error) {
@@ -300,6 +322,7 @@ export class Gateway {
     const worker = new SandboxWorker({
       id,
       records: this.records,
+      activations: this.activations,
       clock: this.clock,
       log: this.#options.log,
       refusals: this.refusals,

@@ -1,4 +1,4 @@
-import type { Clock } from "slipway";
+import type { Clock, DeadlineState } from "slipway";
 import {
   mintRun,
   recordLaunched,
@@ -109,8 +109,16 @@ function requestFor(
     command: record.spec.command,
     options: record.spec.driverOptions,
     isolationBackend: record.isolationBackend,
-    access: { url: deps.gatewayUrl(), token },
+    access: { url: deps.gatewayUrl(), token, budgetMs: bootstrapBudgetMs(record.deadline) },
   };
+}
+
+/**
+ * What a supervisor may take before it has heard from the gateway: what the attempt may take at most. Its first answer
+ * says how much of that is left.
+ */
+function bootstrapBudgetMs(deadline: DeadlineState | null): number | undefined {
+  return deadline?.plan.ceilingMs ?? undefined;
 }
 
 /** Waits for the driver, but not for ever for one that was told to stop and does not. */

@@ -10,6 +10,7 @@ import { beginRestart, scheduleRestart } from "../decide/restart.js";
 import { isLostRun, type Seen } from "../decide/seen.js";
 import type { Driver } from "../driver/driver.js";
 import type { Instance, SandboxRecord } from "../record/record.js";
+import type { Activations } from "./activations.js";
 import { planFor, type Budgets } from "./budgets.js";
 import { launch, stillWanted, type LaunchDeps, type RunningLaunch } from "./launch.js";
 import { limitedCall } from "./limited-call.js";
@@ -23,6 +24,7 @@ export interface SandboxWorkerOptions extends LaunchDeps {
   readonly id: string;
   readonly drivers: ReadonlyMap<string, Driver>;
   readonly budgets: Budgets;
+  readonly activations: Activations;
   readonly policy: PolicyOptions;
   readonly around: (record: SandboxRecord) => Surroundings;
   /** Sandboxes of which it is to be found out what became of them since a gateway was last here. */
@@ -200,9 +202,10 @@ export class SandboxWorker {
     const failure = await this.#stopDriver(record, driver);
     if (failure !== null) throw failure;
     const { policy } = this.#options.around(record);
+    const uncertain = await this.#options.activations.isUncertain(record);
     const { record: after } = await records.change(id, (found, now) => {
       if (!isLostRun(found, seen)) return { record: found, result: null };
-      const gone = recordSupervisorGone(found, run, now);
+      const gone = recordSupervisorGone(found, run, now, uncertain);
       if (gone.result) return { record: gone.record, result: null };
       const { record: facts, changed } = reconcileRecord(
         phaseFacts(found),

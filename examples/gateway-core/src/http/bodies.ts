@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { BOOTSTRAP_FAILURES } from "../decide/supervisor-report.js";
 import { InvalidInputError } from "../input-error.js";
 import type { JsonObject } from "../record/json.js";
 
@@ -77,13 +78,30 @@ export const updateBody = shallow(
 
 const generation = z.int().positive();
 
+const reasonName = z.string().regex(/^[A-Za-z][A-Za-z0-9]{0,127}$/);
+const cause = z.strictObject({ reason: z.string().min(1).max(128), message: z.string().max(2000) });
+
 const report = z.discriminatedUnion("kind", [
   z.strictObject({
     kind: z.literal("rejected"),
     generation,
-    reason: z.string().regex(/^[A-Za-z][A-Za-z0-9]{0,127}$/),
+    reason: reasonName,
     message: z.string().max(2000),
   }),
+  z.strictObject({
+    kind: z.literal("bootstrap"),
+    succeeded: z.boolean(),
+    reason: reasonName,
+    message: z.string().max(2000),
+    cause: cause.optional(),
+  }),
+  z.strictObject({
+    kind: z.literal("bootstrap-failed"),
+    reason: z.enum(BOOTSTRAP_FAILURES),
+    message: z.string().max(2000),
+    cause: cause.optional(),
+  }),
+  z.strictObject({ kind: z.literal("enforcement-lost"), message: z.string().max(2000) }),
   z.strictObject({ kind: z.literal("accepted"), generation }),
   z.strictObject({ kind: z.literal("ready"), generation }),
   z.strictObject({
@@ -94,6 +112,23 @@ const report = z.discriminatedUnion("kind", [
 ]);
 
 export const reportBody = shallow(report);
+
+const version = z.int().positive();
+
+/** What a supervisor asks of the activation ledger. */
+export const activationBody = shallow(
+  z.strictObject({
+    expectedVersion: version.nullable(),
+    next: z
+      .strictObject({
+        state: z.enum(["activating", "active", "stopped", "completed"]),
+        version,
+        claim: z.string().min(1).max(128).nullable(),
+        at: z.int().nonnegative(),
+      })
+      .nullable(),
+  }),
+);
 
 export const listQuery = z.strictObject({
   after: z.string().optional(),

@@ -1,9 +1,15 @@
 import { Hono, type Context } from "hono";
+import { readDeadline } from "slipway";
+import { observeTime } from "../decide/decision.js";
 import type { Gateway } from "../gateway/gateway.js";
 import { isServed, type SandboxRecord } from "../record/record.js";
-import { configurationQuery, reportBody } from "./bodies.js";
+import { judgeSwap } from "../decide/activation-swap.js";
+import { activationBody, configurationQuery, reportBody } from "./bodies.js";
 import { errorBody, statusOf } from "./errors.js";
 import { bearer, readBody, readQuery } from "./request-input.js";
+
+/** Milliseconds until the deadline that is in force for the attempt. */
+export const REMAINING_HEADER = "x-slipway-remaining-ms";
 
 /** What a supervisor may do, each time with the secret of its attempt and the number of its run. */
 export function supervisorRoutes(gateway: Gateway): Hono {
@@ -17,10 +23,10 @@ export function supervisorRoutes(gateway: Gateway): Hono {
     for (;;) {
       const changed = nextWrite(gateway, id, until, context.req.raw.signal);
       const found = await gateway.authenticate(id, bearer(context), runOf(context));
-      if (typeof found === "string")
-        return refusal(context, found, "these credentials are not of a current run");
+      if (typeof found === "string") return refusal(context, found, NOT_CURRENT);
       const over = overReason(found.record);
       if (over !== null) return refusal(context, over, `the sandbox is ${found.record.phase}`);
+      tellDeadline(context, found.record, gateway.clock.now());
       const { generation, digest, policy } = found.record.configuration;
       if (generation > after) return context.json({ generation, digest, policy });
       if (gateway.clock.now() >= until || context.req.raw.signal.aborted) return context.body(null, 204);
@@ -30,11 +36,52 @@ export function supervisorRoutes(gateway: Gateway): Hono {
 
   app.post("/:id/report", async (context) => {
     const report = await readBody(context, reportBody);
-    const result = await gateway.report(context.req.param("id"), bearer(context), runOf(context), report);
+    const id = context.req.param("id");
+    const result = await gateway.report(id, bearer(context), runOf(context), report);
     if (!result.ok) return refusal(context, result.code, result.message);
+    const found = await gateway.records.read(id);
+    if (found !== null) tellDeadline(context, found.record, gateway.clock.now());
     return context.json({ activate: result.activate });
   });
+
+  /** The ledger entry of the instance that these credentials are of. */
+  app.get("/:id/activation", async (context) => {
+    const found = await gateway.authenticate(context.req.param("id"), bearer(context), runOf(context));
+    if (typeof found === "string") return refusal(context, found, NOT_CURRENT);
+    tellDeadline(context, found.record, gateway.clock.now());
+    return context.json({ entry: await gateway.activations.read(found.record) });
+  });
+
+  /** Compare-and-swap on it; `swapped: false` asks for another look. */
+  app.post("/:id/activation", async (context) => {
+    const swap = await readBody(context, activationBody);
+    const id = context.req.param("id");
+    const found = await gateway.authenticate(id, bearer(context), runOf(context));
+    if (typeof found === "string") return refusal(context, found, NOT_CURRENT);
+    const { record } = found;
+    const now = gateway.clock.now();
+    tellDeadline(context, record, now);
+    const entry = await gateway.activations.read(record);
+    // As time has made it: an expiry that nobody wrote yet is one all the same.
+    const judged = judgeSwap(observeTime(record, now), runOf(context), entry, swap);
+    if (judged === "conflict") return context.json({ swapped: false });
+    if (judged !== "try") {
+      gateway.refusals.note(id, "activation", judged.code, now);
+      return refusal(context, judged.code, judged.message);
+    }
+    return context.json({ swapped: await gateway.activations.swap(record, swap) });
+  });
   return app;
+}
+
+const NOT_CURRENT = "these credentials are not of a current run";
+
+/** With every answer, so that the supervisor's one deadline is this gateway's. Absent: there is none any more. */
+function tellDeadline(context: Context, { deadline }: SandboxRecord, now: number): void {
+  if (deadline?.status !== "active") return;
+  const { remainingMs } = readDeadline(deadline, now);
+  if (Number.isFinite(remainingMs))
+    context.header(REMAINING_HEADER, String(Math.max(Math.floor(remainingMs), 0)));
 }
 
 function refusal(context: Context, code: string, message: string): Response {

@@ -6,6 +6,13 @@ const onReady = { types: ["Ready"] } as const;
 export const gatewayReasons = extendCatalog(sandboxReasons, {
   name: "example-gateway",
   prefix: "Local",
+  types: {
+    LocalEnforced: {
+      polarity: "positive",
+      presence: "once-reached",
+      summary: "The proxy that enforces the network policy runs. In the list once it was lost.",
+    },
+  },
   reasons: {
     LocalImageNotFound: {
       ...onReady,
@@ -36,6 +43,20 @@ export const gatewayReasons = extendCatalog(sandboxReasons, {
       class: "terminal",
       summary: "The supervisor ended without reporting an exit; its main process was ended with it.",
       action: "Start the sandbox again.",
+    },
+    LocalActivationUncertain: {
+      types: ["Ready", "Bootstrapped"],
+      class: "terminal",
+      summary:
+        "The supervisor ended, or failed, while it started the main process: nobody knows whether it ran.",
+      action: "Look at the workspace, then start the sandbox again. It is never started again by itself.",
+    },
+    LocalEnforcementLost: {
+      types: ["LocalEnforced"],
+      class: "transient",
+      summary:
+        "The proxy that enforces the network policy is gone. Nothing gets through it; the main process runs on.",
+      action: "Stop the sandbox and start it again.",
     },
     LocalDriverFailed: {
       ...onReady,

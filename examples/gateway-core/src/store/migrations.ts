@@ -27,15 +27,20 @@ export class NewerStoreError extends Error {
 
 /** Brings the schema up to date. Two gateways may do it at once: the steps run under SQLite's write lock. */
 export function migrate(database: Database.Database): void {
+  applySteps(database, "migrations", STEPS);
+}
+
+/** @param table - Where the applied steps are kept: one table for each list of steps. */
+export function applySteps(database: Database.Database, table: string, steps: readonly string[]): void {
   const upgrade = database.transaction(() => {
-    database.exec("CREATE TABLE IF NOT EXISTS migrations (step INTEGER PRIMARY KEY NOT NULL)");
-    const row = database.prepare("SELECT coalesce(max(step), 0) AS step FROM migrations").get();
+    database.exec(`CREATE TABLE IF NOT EXISTS ${table} (step INTEGER PRIMARY KEY NOT NULL)`);
+    const row = database.prepare(`SELECT coalesce(max(step), 0) AS step FROM ${table}`).get();
     const done = (row as { step: number }).step;
-    if (done > STEPS.length) throw new NewerStoreError(done, STEPS.length);
-    for (const [index, sql] of STEPS.entries()) {
+    if (done > steps.length) throw new NewerStoreError(done, steps.length);
+    for (const [index, sql] of steps.entries()) {
       if (index < done) continue;
       database.exec(sql);
-      database.prepare("INSERT INTO migrations (step) VALUES (?)").run(index + 1);
+      database.prepare(`INSERT INTO ${table} (step) VALUES (?)`).run(index + 1);
     }
   });
   upgrade.immediate();

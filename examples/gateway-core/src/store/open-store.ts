@@ -1,10 +1,12 @@
 import type { Clock } from "slipway";
 import { join } from "node:path";
+import type { GatewayLedger } from "../gateway/activations.js";
 import { messageOf, type Log } from "../gateway/log.js";
 import { ChangeFeed } from "./postgres/change-feed.js";
 import { PostgresStore } from "./postgres/postgres-store.js";
 import type { RecordStore } from "./record-store.js";
 import type { SessionStore } from "./session-store.js";
+import { SqliteActivationLedger } from "./sqlite-activation-ledger.js";
 import { SqliteStore } from "./sqlite-store.js";
 import { StoreClock } from "./store-clock.js";
 
@@ -17,6 +19,7 @@ export interface ChangeListener {
 /** A store with what belongs to it: whose time counts, where sessions are kept, and news of others' writes. */
 export interface OpenStore extends AsyncDisposable {
   readonly store: RecordStore;
+  readonly ledger: GatewayLedger;
   readonly clock: Clock;
   readonly sessionStore?: SessionStore | undefined;
   /** Begins to tell of writes. */
@@ -34,8 +37,19 @@ export interface OpenStoreOptions {
 /** Opens the store of a gateway. Replicas that share a database go by the database's clock. */
 export async function openStore({ dataDir, databaseUrl, clock, log }: OpenStoreOptions): Promise<OpenStore> {
   if (databaseUrl === undefined) {
-    const store = new SqliteStore(join(dataDir, "gateway.db"));
-    return { store, clock, follow: () => undefined, [Symbol.asyncDispose]: () => store.close() };
+    const path = join(dataDir, "gateway.db");
+    const store = new SqliteStore(path);
+    const ledger = new SqliteActivationLedger(path);
+    return {
+      store,
+      ledger,
+      clock,
+      follow: () => undefined,
+      async [Symbol.asyncDispose]() {
+        await ledger.close();
+        await store.close();
+      },
+    };
   }
   const database = { url: databaseUrl };
   const store = await PostgresStore.open(database);
@@ -47,6 +61,7 @@ export async function openStore({ dataDir, databaseUrl, clock, log }: OpenStoreO
   let feed: ChangeFeed | null = null;
   return {
     store,
+    ledger: store.ledger,
     clock: storeClock,
     sessionStore: store.sessions,
     follow(listener) {

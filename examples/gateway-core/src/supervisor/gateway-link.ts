@@ -1,23 +1,55 @@
-import { setTimeout as delay } from "node:timers/promises";
+import type { Clock } from "slipway";
+import type { ActivationEntry } from "slipway/retry";
 import { z } from "zod";
 import type { SupervisorReport } from "../decide/supervisor-report.js";
+import { within } from "./limit.js";
 
 export interface LinkOptions {
   readonly url: string;
   readonly sandbox: string;
   readonly token: string;
   readonly run: number;
+  readonly clock: Clock;
+  /** Told with every authenticated answer what is left of the gateway's deadline; `null` for none. */
+  readonly onAnswer?: ((remainingMs: number | null) => void) | undefined;
 }
 
 const configurationSchema = z.object({ generation: z.int(), digest: z.string(), policy: z.unknown() });
 const replySchema = z.object({ activate: z.boolean() });
 const errorSchema = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
+const entrySchema = z.object({
+  state: z.string(),
+  version: z.int(),
+  claim: z.string().nullable(),
+  at: z.int(),
+});
+const activationSchema = z.object({ entry: entrySchema.nullable() });
+const swapSchema = z.object({ swapped: z.boolean() });
 
 export type ReceivedConfiguration = z.infer<typeof configurationSchema>;
 
 /** The gateway wants nothing more from this supervisor: its attempt or run is over. */
 export class DismissedError extends Error {
   override readonly name = "DismissedError";
+  readonly code: string;
+
+  constructor(message: string, code = "dismissed") {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** Any other answer that is no success. `status` and `headers` are what the default classification reads. */
+export class AnswerError extends Error {
+  override readonly name = "AnswerError";
+  readonly status: number;
+  readonly headers: Headers;
+
+  constructor(message: string, { status, headers }: Response) {
+    super(message);
+    this.status = status;
+    this.headers = headers;
+  }
 }
 
 /** What a gateway says to a supervisor that it is done with. Anything else may be another program, or a mistake. */
@@ -31,15 +63,15 @@ const DISMISSALS = new Set([
   "not-activated",
 ]);
 
-const FIRST_RETRY_MS = 100;
-const LONGEST_RETRY_MS = 2000;
-const WAIT_MS = 20_000;
-/** Longer than the gateway lets a request wait. */
-const REQUEST_LIMIT_MS = WAIT_MS + 10_000;
+/** What a gateway takes to answer, beyond what it was asked to wait. */
+const ANSWER_LIMIT_MS = 10_000;
+
+/** Milliseconds until the deadline in force, with every authenticated answer. */
+const REMAINING_HEADER = "x-slipway-remaining-ms";
 
 /**
- * The supervisor's line to its gateway. A gateway that is away, restarting or failing is waited for: how long this may
- * take is the gateway's own deadline to decide, which goes on meanwhile. A clear refusal ends it.
+ * The supervisor's line to its gateway: one bounded request at a time for whoever calls. What becomes of a failure is
+ * the caller's to decide.
  */
 export class GatewayLink {
   readonly #options: LinkOptions;
@@ -48,46 +80,79 @@ export class GatewayLink {
     this.#options = options;
   }
 
-  /** The configuration, as soon as there is one newer than `after`. */
-  async configurationAfter(after: number): Promise<ReceivedConfiguration> {
-    for (;;) {
-      const response = await this.#request(`configuration?after=${after}&waitMs=${WAIT_MS}`, {
-        method: "GET",
-      });
-      if (response.status !== 204) return configurationSchema.parse(await response.json());
-    }
+  /** The configuration if there is one newer than `after`, or comes within `waitMs`; `null` otherwise. */
+  async configurationAfter(
+    after: number,
+    waitMs: number,
+    signal: AbortSignal,
+  ): Promise<ReceivedConfiguration | null> {
+    const path = `configuration?after=${after}&waitMs=${waitMs}`;
+    const response = await this.#request(path, signal, undefined, waitMs + ANSWER_LIMIT_MS);
+    return response === null ? null : configurationSchema.parse(response);
   }
 
   /** Sends a report; `not-current` means that the configuration is another one by now. */
-  async report(report: SupervisorReport): Promise<{ readonly activate: boolean } | "not-current"> {
-    const response = await this.#request("report", {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify(report),
-    });
-    return response.ok ? replySchema.parse(await response.json()) : "not-current";
+  async report(
+    report: SupervisorReport,
+    signal: AbortSignal,
+  ): Promise<{ readonly activate: boolean } | "not-current"> {
+    const response = await this.#request("report", signal, report);
+    return response === "not-current" ? response : replySchema.parse(response);
   }
 
-  /** A success, or the refusal `not-current`; anything else is waited out or thrown. */
+  async readActivation(signal: AbortSignal): Promise<ActivationEntry | null> {
+    const { entry } = activationSchema.parse(await this.#request("activation", signal));
+    // A state of a newer gateway is kept: the rules read it as uncertain.
+    return entry as ActivationEntry | null;
+  }
+
+  async swapActivation(
+    expectedVersion: number | null,
+    next: ActivationEntry | null,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    return swapSchema.parse(await this.#request("activation", signal, { expectedVersion, next })).swapped;
+  }
+
+  /** The body of a success, or `not-current`. @throws DismissedError, AnswerError, and what `fetch` throws */
   async #request(
     path: string,
-    init: { method: string; body?: string; headers?: Record<string, string> },
-  ): Promise<Response> {
-    const { url, sandbox, token, run } = this.#options;
-    const headers = { ...init.headers, authorization: `Bearer ${token}`, "x-slipway-run": String(run) };
-    for (let failures = 0; ; failures += 1) {
-      try {
-        const signal = AbortSignal.timeout(REQUEST_LIMIT_MS);
-        const target = `${url}/v1/supervisor/${sandbox}/${path}`;
-        const response = await fetch(target, { ...init, headers, signal });
-        if (response.ok) return response;
-        const refusal = errorSchema.safeParse(await response.json().catch(() => null)).data?.error;
-        if (refusal?.code === "not-current") return response;
-        if (refusal !== undefined && DISMISSALS.has(refusal.code)) throw new DismissedError(refusal.message);
-      } catch (error) {
-        if (error instanceof DismissedError) throw error;
-      }
-      await delay(Math.min(FIRST_RETRY_MS * 2 ** Math.min(failures, 10), LONGEST_RETRY_MS));
+    signal: AbortSignal,
+    body?: unknown,
+    limitMs = ANSWER_LIMIT_MS,
+  ): Promise<unknown> {
+    const { url, sandbox, token, run, clock } = this.#options;
+    const headers: Record<string, string> = {
+      authorization: `Bearer ${token}`,
+      "x-slipway-run": String(run),
+    };
+    const init: RequestInit = { headers, redirect: "error" };
+    if (body !== undefined) {
+      headers["content-type"] = "application/json";
+      init.method = "POST";
+      init.body = JSON.stringify(body);
     }
+    const target = `${url}/v1/supervisor/${encodeURIComponent(sandbox)}/${path}`;
+    const work = async (limited: AbortSignal): Promise<unknown> =>
+      this.#answer(await fetch(target, { ...init, signal: limited }));
+    return within(clock, limitMs, work, signal);
   }
+
+  async #answer(response: Response): Promise<unknown> {
+    if (response.ok) {
+      const answer: unknown = response.status === 204 ? null : await response.json();
+      this.#options.onAnswer?.(remainingOf(response));
+      return answer;
+    }
+    const refusal = errorSchema.safeParse(await response.json().catch(() => null)).data?.error;
+    if (refusal?.code === "not-current") return "not-current";
+    if (refusal !== undefined && DISMISSALS.has(refusal.code))
+      throw new DismissedError(refusal.message, refusal.code);
+    throw new AnswerError(refusal?.message ?? `the gateway answered ${response.status}`, response);
+  }
+}
+
+function remainingOf(response: Response): number | null {
+  const text = response.headers.get(REMAINING_HEADER);
+  return text !== null && /^\d{1,15}$/.test(text) ? Number(text) : null;
 }

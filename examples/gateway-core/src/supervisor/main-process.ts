@@ -4,6 +4,7 @@ import { constants } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import { groupMembers } from "../driver/process-identity.js";
 import type { Policy } from "../policy/policy.js";
+import { inherited } from "./settings.js";
 
 export interface MainExit {
   readonly exitCode: number | null;
@@ -17,32 +18,32 @@ const POLL_MS = 50;
 /** What a shell reports for a command that cannot be run. */
 const CANNOT_RUN = 127;
 
-/** Variables that are the supervisor's own; the token above all is not the workload's business. */
-const OWN = new Set([
-  "SLIPWAY_TOKEN",
-  "SLIPWAY_GATEWAY_URL",
-  "SLIPWAY_RUN",
-  "SLIPWAY_COMMAND",
-  "SLIPWAY_NOTE",
-]);
-
 /** The main process of the sandbox. It is started once in the life of a supervisor. */
 export class MainProcess {
   readonly exit: Promise<MainExit>;
   readonly #child: ChildProcess | null;
+  readonly #started: Promise<boolean>;
+  #hasEnded = false;
 
   private constructor(child: ChildProcess | Error) {
     this.#child = child instanceof Error ? null : child;
+    if (!(child instanceof Error)) child.once("exit", () => (this.#hasEnded = true));
+    this.#started =
+      child instanceof Error || child.pid === undefined ? Promise.resolve(false) : spawnOf(child);
     this.exit = child instanceof Error ? Promise.resolve(cannotRun(child)) : exitOf(child);
   }
 
-  static start(command: readonly string[], policy: Policy): MainProcess {
+  /** @param enforced - Variables that outrank the policy's own. */
+  static start(
+    command: readonly string[],
+    policy: Policy,
+    enforced: Readonly<Record<string, string>> = {},
+  ): MainProcess {
     const [program = "", ...args] = command;
-    const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !OWN.has(name)));
     try {
       const child = spawn(program, args, {
         stdio: ["ignore", "inherit", "inherit"],
-        env: { ...env, ...policy.env },
+        env: { ...inherited(process.env), ...policy.env, ...enforced },
       });
       return new MainProcess(child);
     } catch (error) {
@@ -51,16 +52,26 @@ export class MainProcess {
     }
   }
 
-  /** Resolves once it runs; an exit tells that it could not. */
-  async started(): Promise<boolean> {
-    if (this.#child?.pid === undefined) return false;
-    if (this.#child.exitCode === null) await once(this.#child, "spawn").catch(() => undefined);
-    return true;
+  /** What it left behind may still be ending. */
+  get hasEnded(): boolean {
+    return this.#hasEnded || this.#child === null;
+  }
+
+  /** Resolves once it runs, whenever that was; false when it could not be started. */
+  started(): Promise<boolean> {
+    return this.#started;
   }
 
   end(signal: NodeJS.Signals): void {
     this.#child?.kill(signal);
   }
+}
+
+async function spawnOf(child: ChildProcess): Promise<boolean> {
+  return once(child, "spawn").then(
+    () => true,
+    () => false,
+  );
 }
 
 async function exitOf(child: ChildProcess): Promise<MainExit> {

@@ -39,6 +39,11 @@ const STEPS: readonly string[] = [
      until BIGINT NOT NULL
    );
    CREATE INDEX sessions_owner ON sessions (owner);`,
+  `CREATE TABLE activations (
+     instance_id TEXT COLLATE "C" PRIMARY KEY,
+     version BIGINT NOT NULL,
+     entry TEXT NOT NULL
+   );`,
 ];
 
 /** Brings the schema up to date. Any number of gateways may do it at once. */

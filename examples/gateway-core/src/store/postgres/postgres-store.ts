@@ -9,6 +9,7 @@ import type {
 } from "../record-store.js";
 import { byDue } from "../due-order.js";
 import { migratePostgres } from "./migrations.js";
+import { PostgresActivationLedger } from "./postgres-ledger.js";
 import { PostgresSessions } from "./postgres-sessions.js";
 import { openPool, type PostgresOptions } from "./pool.js";
 
@@ -32,11 +33,13 @@ const COLUMNS = "records.id, records.name, records.version, records.due_at, reco
  */
 export class PostgresStore implements RecordStore {
   readonly sessions: PostgresSessions;
+  readonly ledger: PostgresActivationLedger;
   readonly #pool: pg.Pool;
 
   private constructor(pool: pg.Pool) {
     this.#pool = pool;
     this.sessions = new PostgresSessions(pool);
+    this.ledger = new PostgresActivationLedger(pool);
   }
 
   /** What time the database has, epoch milliseconds. */

@@ -1,0 +1,70 @@
+import type { Clock } from "slipway";
+import {
+  completeActivation,
+  stopActivation,
+  type ActivationEntry,
+  type ActivationLedger,
+} from "slipway/retry";
+import type { SandboxRecord } from "../record/record.js";
+
+/** A ledger that can let go of a sandbox that is deleted. */
+export interface GatewayLedger extends ActivationLedger {
+  /** Removes the entries of all instances of a sandbox. */
+  forget(sandboxId: string): Promise<void>;
+}
+
+/** Asked for by a supervisor: the entry that is to take the place of the one it read. */
+export interface ActivationSwap {
+  readonly expectedVersion: number | null;
+  readonly next: ActivationEntry | null;
+}
+
+/** The activation ledger, by sandbox record: an entry belongs to the record's instance, and to no other. */
+export class Activations {
+  readonly #ledger: GatewayLedger;
+  readonly #clock: Clock;
+
+  constructor(ledger: GatewayLedger, clock: Clock) {
+    this.#ledger = ledger;
+    this.#clock = clock;
+  }
+
+  async read(record: SandboxRecord): Promise<ActivationEntry | null> {
+    const key = keyOf(record);
+    return key === null ? null : this.#ledger.read(key);
+  }
+
+  /** The instant is this gateway's: a sandbox may have any clock. */
+  async swap(record: SandboxRecord, { expectedVersion, next }: ActivationSwap): Promise<boolean> {
+    const key = keyOf(record);
+    if (key === null) return false;
+    const dated = next === null ? null : { ...next, at: this.#clock.now() };
+    return this.#ledger.compareAndSwap(key, expectedVersion, dated);
+  }
+
+  /** Whether a start was claimed, and never reported as done. */
+  async isUncertain(record: SandboxRecord): Promise<boolean> {
+    return (await this.read(record))?.state === "activating";
+  }
+
+  /** An explicit stop or delete: of it and a start that is under way one wins. */
+  async stop(record: SandboxRecord): Promise<void> {
+    const key = keyOf(record);
+    if (key !== null) await stopActivation(this.#ledger, key, this.#clock.now());
+  }
+
+  /** The main process ended by itself: nothing starts it again for this instance. */
+  async complete(record: SandboxRecord): Promise<void> {
+    const key = keyOf(record);
+    if (key !== null) await completeActivation(this.#ledger, key, this.#clock.now());
+  }
+
+  forget(sandboxId: string): Promise<void> {
+    return this.#ledger.forget(sandboxId);
+  }
+}
+
+/** A sandbox's id is in front, so that all of its entries can be found when it is deleted. */
+function keyOf({ id, instance }: SandboxRecord): string | null {
+  return instance === null ? null : `${id}/${instance.id}`;
+}

@@ -1,0 +1,57 @@
+import type { Clock } from "slipway";
+import type { RetryDeadline } from "slipway/retry";
+
+/** The bootstrap took longer than the gateway, or before its first answer the launch, allowed. */
+export class BootstrapTimeError extends Error {
+  override readonly name = "BootstrapTimeError";
+}
+
+/**
+ * The deadline of a bootstrap, which the gateway keeps: every authenticated answer says what is left of it, measured
+ * from its arrival. Until the first one the budget of the launch holds, so that a gateway that never comes is given up
+ * as well. Once it passed it stays so.
+ */
+export class RemoteDeadline implements RetryDeadline {
+  readonly #clock: Clock;
+  readonly #controller = new AbortController();
+  /** `null` for none. */
+  #endsAt: number | null = null;
+  #alarm: Disposable | undefined;
+
+  constructor(clock: Clock, budgetMs: number) {
+    this.#clock = clock;
+    this.told(budgetMs);
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  remainingMs(): number {
+    if (this.signal.aborted) return 0;
+    return this.#endsAt === null ? Number.POSITIVE_INFINITY : this.#endsAt - this.#clock.now();
+  }
+
+  /** @param remainingMs - `null`: the gateway's deadline is over with, as for a sandbox that is ready. */
+  told(remainingMs: number | null): void {
+    if (this.remainingMs() <= 0 && this.#endsAt !== null) return;
+    this.#endsAt = remainingMs === null ? null : this.#clock.now() + remainingMs;
+    this.#arm();
+  }
+
+  [Symbol.dispose](): void {
+    this.#alarm?.[Symbol.dispose]();
+    this.#alarm = undefined;
+  }
+
+  #arm(): void {
+    this.#alarm?.[Symbol.dispose]();
+    this.#alarm = undefined;
+    if (this.#endsAt === null) return;
+    this.#alarm = this.#clock.schedule(this.#endsAt, () => {
+      // A host timer may fire early.
+      if (this.remainingMs() > 0) this.#arm();
+      else this.#controller.abort(new BootstrapTimeError("The bootstrap took longer than allowed"));
+    });
+  }
+}

@@ -1,0 +1,86 @@
+import type { BootstrapRetrier, RetryStatus } from "slipway/retry";
+import { shortened } from "./bootstrap.js";
+import type { GatewayLink } from "./gateway-link.js";
+
+/**
+ * Says where the bootstrap stands: one sentence for each state in the log, and its condition to the gateway as soon as
+ * that can be reached. One report at a time, always the latest; what fails is said again with the next state.
+ */
+export class StateReporter {
+  readonly #link: GatewayLink;
+  readonly #retrier: BootstrapRetrier;
+  readonly #log: (line: string) => void;
+  readonly #cancel = new AbortController();
+  #step = "";
+  #logged = "";
+  #wanted = "";
+  #sent = "";
+  #sending: Promise<void> | null = null;
+  #reachable = false;
+
+  constructor(link: GatewayLink, retrier: BootstrapRetrier, log: (line: string) => void) {
+    this.#link = link;
+    this.#retrier = retrier;
+    this.#log = log;
+    retrier.on("waiting", () => this.#changed());
+    retrier.on("settled", () => this.#changed());
+  }
+
+  /** The step that the states from now on are of. */
+  begin(step: string): void {
+    this.#step = step;
+  }
+
+  /** The gateway answered: what it does not know yet can be said. */
+  reached(): void {
+    this.#reachable = true;
+    this.#send();
+  }
+
+  /** Nothing more is sent on its own; a report under way is given up. */
+  close(): void {
+    this.#reachable = false;
+    this.#cancel.abort(new Error("the bootstrap is over"));
+  }
+
+  #changed(): void {
+    const status = this.#retrier.status();
+    const line = `[${this.#step}] ${status.sentence}`;
+    if (line !== this.#logged) this.#log(line);
+    this.#logged = line;
+    this.#wanted = keyOf(this.#step, status);
+    if (status.lastError?.kind === "network" || status.lastError?.kind === "name") this.#reachable = false;
+    this.#send();
+  }
+
+  #send(): void {
+    if (!this.#reachable || this.#sending !== null || this.#wanted === this.#sent) return;
+    if (this.#cancel.signal.aborted) return;
+    const key = this.#wanted;
+    this.#sending = this.#report().then(
+      () => {
+        this.#sent = key;
+        this.#sending = null;
+        this.#send();
+      },
+      () => {
+        this.#sending = null;
+      },
+    );
+  }
+
+  async #report(): Promise<void> {
+    const { reason, message, cause } = this.#retrier.toCondition();
+    // One step that succeeded is not the whole bootstrap.
+    const said = reason === "BootstrapSucceeded" ? "BootstrapInProgress" : reason;
+    const text = shortened(`${this.#step}: ${message}`);
+    const why = cause && { reason: cause.reason.slice(0, 128), message: shortened(cause.message) };
+    const report = { kind: "bootstrap", succeeded: false, reason: said, message: text, cause: why } as const;
+    await this.#link.report(report, this.#cancel.signal);
+  }
+}
+
+/** Attempts that fail alike are one state for the gateway, or every one of them would be a write. */
+function keyOf(step: string, { outcome, lastError }: RetryStatus): string {
+  return [step, outcome ?? "under way", lastError?.code ?? "", lastError?.message ?? ""].join("\n");
+}

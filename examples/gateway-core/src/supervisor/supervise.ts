@@ -1,0 +1,195 @@
+import { systemClock, type Clock } from "slipway";
+import {
+  BootstrapDeadlineError,
+  BootstrapPermanentError,
+  BootstrapRetrier,
+  bootstrapSequence,
+  exponentialBackoff,
+  retryBootstrap,
+  type BootstrapRetrierOptions,
+  type BootstrapSequenceResult,
+} from "slipway/retry";
+import { ATTEMPT_TIMEOUT_MS, Bootstrap, bootstrapRules, shortened, steadyRules } from "./bootstrap.js";
+import { Enforcement } from "./enforcement/enforcement.js";
+import { DismissedError, GatewayLink } from "./gateway-link.js";
+import { HttpActivationLedger } from "./http-activation-ledger.js";
+import { within } from "./limit.js";
+import { exitCodeOf, MainProcess } from "./main-process.js";
+import { RemoteDeadline } from "./remote-deadline.js";
+import type { SupervisorSettings } from "./settings.js";
+import { StateReporter } from "./state-reporter.js";
+import { SteadyState } from "./steady-state.js";
+
+const CANCELLED = 128 + 15;
+const LAST_WORD_LIMIT_MS = 3000;
+/** Tries to get the enforcement back that ended between its readiness and the start. */
+const START_ATTEMPTS = 5;
+
+export interface SuperviseOptions {
+  readonly settings: SupervisorSettings;
+  /** The supervisor's own program file, which is also the sidecar's. */
+  readonly program: string;
+  /** Cancels the bootstrap. */
+  readonly signal: AbortSignal;
+  readonly log: (line: string) => void;
+  readonly clock?: Clock;
+}
+
+/** Full jitter up to 2 s: a gateway that restarts finds its supervisors back soon, and not all at once. */
+const backoff = exponentialBackoff({ initialMs: 200, factor: 2, capMs: 2000, jitter: "full" });
+
+/**
+ * The life of a supervisor: the whole bootstrap as one sequence under one deadline, then the main process, its
+ * configuration and its end. Resolves with the exit code to end with.
+ */
+export class Supervisor {
+  readonly #options: SuperviseOptions;
+  readonly #link: GatewayLink;
+  readonly #deadline: RemoteDeadline;
+  readonly #retrier: BootstrapRetrier;
+  readonly #reporter: StateReporter;
+  readonly #enforcement: Enforcement;
+  readonly #steady: SteadyState;
+  readonly #bootstrap: Bootstrap;
+  readonly #startLimits: BootstrapRetrierOptions;
+  #main: MainProcess | null = null;
+
+  constructor(options: SuperviseOptions) {
+    const { settings, program, signal, log, clock = systemClock } = options;
+    this.#options = options;
+    this.#deadline = new RemoteDeadline(clock, settings.budgetMs);
+    this.#link = new GatewayLink({
+      ...settings,
+      clock,
+      onAnswer: (remainingMs) => {
+        this.#deadline.told(remainingMs);
+        this.#reporter.reached();
+      },
+    });
+    const limits = { clock, backoff, attemptTimeoutMs: ATTEMPT_TIMEOUT_MS };
+    this.#startLimits = { ...limits, deadline: this.#deadline, maxAttempts: START_ATTEMPTS };
+    this.#retrier = new BootstrapRetrier({
+      ...limits,
+      signal,
+      deadline: this.#deadline,
+      classify: bootstrapRules,
+    });
+    this.#reporter = new StateReporter(this.#link, this.#retrier, log);
+    this.#enforcement = new Enforcement(program, (message) => this.#enforcementLost(message));
+    this.#bootstrap = new Bootstrap(this.#link, this.#enforcement);
+    this.#steady = new SteadyState(this.#link, this.#enforcement, { ...limits, classify: steadyRules });
+  }
+
+  /** Whether nothing was started yet: the signal ends it cleanly. */
+  get isBootstrapping(): boolean {
+    return this.#main === null;
+  }
+
+  /** @throws DismissedError once the gateway is done with this supervisor */
+  async run(): Promise<number> {
+    try {
+      return await this.#activated(await this.#start());
+    } catch (error) {
+      return await this.#failed(error);
+    } finally {
+      this.#reporter.close();
+      this.#deadline[Symbol.dispose]();
+      this.#enforcement.end();
+    }
+  }
+
+  async #start(): Promise<BootstrapSequenceResult> {
+    const { settings, log } = this.#options;
+    const bootstrap = this.#bootstrap;
+    const step = (name: string, run: (context: Parameters<Bootstrap["admit"]>[0]) => Promise<unknown>) => ({
+      name,
+      run: (context: Parameters<Bootstrap["admit"]>[0]) => {
+        this.#reporter.begin(name);
+        return run(context);
+      },
+    });
+    this.#reporter.begin("gateway");
+    return bootstrapSequence({
+      instanceId: `${settings.sandbox} run ${settings.run}`,
+      ledger: new HttpActivationLedger(this.#link, new AbortController().signal),
+      retrier: this.#retrier,
+      steps: [
+        step("policy", (context) => bootstrap.fetchPolicy(context)),
+        step("enforcement", (context) => bootstrap.enforce(context)),
+        step("admission", (context) => bootstrap.admit(context)),
+      ],
+      activate: async () => {
+        // It may have ended since it was ready; what was claimed is not given up for that.
+        if (bootstrap.accepted.policy.network !== undefined && !this.#enforcement.isOn) {
+          await retryBootstrap((context) => bootstrap.enforce(context), this.#startLimits);
+        }
+        log("[activation] The main process is started.");
+        const { policy } = bootstrap.accepted;
+        this.#main = MainProcess.start(settings.command, policy, this.#enforcement.environment);
+      },
+    });
+  }
+
+  async #activated(result: BootstrapSequenceResult): Promise<number> {
+    const { outcome, started, error } = result;
+    const main = this.#main;
+    if (outcome === "activated" && main !== null) {
+      this.#reporter.close();
+      return this.#steady.run(main, this.#bootstrap.accepted.generation);
+    }
+    if (outcome === "activation-uncertain") return this.#uncertain(error);
+    const message = `The instance is ${outcome === "already-active" ? "active already" : outcome}; nothing is replayed.`;
+    this.#options.log(`[activation] ${message}`);
+    if (started && main !== null) {
+      // A stop came while it was being started, and won.
+      main.end("SIGTERM");
+      return exitCodeOf(await main.exit);
+    }
+    await this.#lastWord({ kind: "bootstrap", succeeded: false, reason: "BootstrapCancelled", message });
+    return 0;
+  }
+
+  async #uncertain(error: unknown): Promise<number> {
+    const why =
+      error === undefined ? "" : `: ${error instanceof Error ? error.message : JSON.stringify(error)}`;
+    const message = `The start of the main process began before, and nobody knows whether it took place${why}`;
+    this.#options.log(`[activation] ${message}. It is not repeated.`);
+    const reason = "LocalActivationUncertain";
+    await this.#lastWord({ kind: "bootstrap-failed", reason, message: shortened(message) });
+    return 1;
+  }
+
+  async #failed(error: unknown): Promise<number> {
+    if (this.#options.signal.aborted) return CANCELLED;
+    if (error instanceof DismissedError) throw error;
+    const { message, cause } = this.#retrier.toCondition();
+    if (error instanceof BootstrapPermanentError) {
+      if (error.cause instanceof DismissedError) throw error.cause;
+      const why = cause && { reason: cause.reason.slice(0, 128), message: shortened(cause.message) };
+      const failure = { reason: "BootstrapFailed", message: shortened(message), cause: why } as const;
+      await this.#lastWord({ kind: "bootstrap-failed", ...failure });
+      return 1;
+    }
+    // The gateway keeps the deadline, and says itself that it passed.
+    if (error instanceof BootstrapDeadlineError) return 1;
+    throw error;
+  }
+
+  /** Said once and soon, or not: the gateway sees that this supervisor is gone in any case. */
+  async #lastWord(report: Parameters<GatewayLink["report"]>[0]): Promise<void> {
+    this.#reporter.close();
+    const { clock = systemClock } = this.#options;
+    const say = (signal: AbortSignal): Promise<unknown> => this.#link.report(report, signal);
+    await within(clock, LAST_WORD_LIMIT_MS, say).catch((error: unknown) => {
+      this.#options.log(
+        `The gateway could not be told: ${error instanceof Error ? error.message : String(error)}`,
+      );
+    });
+  }
+
+  /** Before the main process runs the sequence starts another one; after that it is said, and not mended. */
+  #enforcementLost(message: string): void {
+    this.#options.log(`[enforcement] ${message}`);
+    if (this.#main !== null && !this.#main.hasEnded) this.#steady.enforcementLost(shortened(message));
+  }
+}

@@ -1,0 +1,189 @@
+import { once } from "node:events";
+import { createServer, request, type IncomingMessage, type Server } from "node:http";
+import { connect, createServer as createTcpServer, type AddressInfo, type Socket } from "node:net";
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { isAllowed } from "../src/supervisor/enforcement/allow-list.js";
+import { EnforcingProxy } from "../src/supervisor/enforcement/proxy.js";
+
+describe("the allow list", () => {
+  it.each([
+    ["example.com:443", "example.com", 443, true],
+    ["Example.COM:443", "eXample.com.", 443, true],
+    ["example.com:443", "example.com", 80, false],
+    ["example.com:443", "example.com.evil.test", 443, false],
+    ["example.com:443", "notexample.com", 443, false],
+    ["*.example.com:443", "a.b.example.com", 443, true],
+    ["*.example.com:443", "example.com", 443, false],
+    ["*.example.com:443", "evil-example.com", 443, false],
+    ["*:80", "10.0.0.1", 80, true],
+    ["*:80", "::1", 80, true],
+    ["*:80", "[::1]", 80, true],
+    ["api-*.test:80", "api-7.test", 80, true],
+    ["api-*.test:80", "api-.tes", 80, false],
+    ["10.0.0.1:80", "10.0.0.10", 80, false],
+  ])("%s and %s:%i: %s", (entry, host, port, allowed) => {
+    expect(isAllowed([entry], host, port)).toBe(allowed);
+  });
+
+  it("allows everything when there is none, and nothing when it is empty", () => {
+    expect([isAllowed(null, "a", 1), isAllowed([], "a", 1)]).toEqual([true, false]);
+  });
+
+  it("matches as the same pattern written as a regular expression does", () => {
+    const text = fc.string({ unit: fc.constantFrom("a", "b", ".", "-"), maxLength: 12 });
+    const pattern = fc.string({ unit: fc.constantFrom("a", "b", ".", "*"), minLength: 1, maxLength: 8 });
+    fc.assert(
+      fc.property(pattern, text, (entry, host) => {
+        fc.pre(!entry.endsWith(".") && !host.endsWith("."));
+        const expected = new RegExp(`^${entry.replaceAll(".", "\\.").replaceAll("*", ".*")}$`).test(host);
+        expect(isAllowed([`${entry}:1`], host, 1)).toBe(expected);
+      }),
+    );
+  });
+
+  it("is not slowed down by a pattern made for it", () => {
+    const entry = `${"*a".repeat(500)}b:1`;
+    const began = performance.now();
+    expect(isAllowed([entry], "a".repeat(5000), 1)).toBe(false);
+    expect(performance.now() - began).toBeLessThan(5000);
+  });
+});
+
+describe("the proxy", () => {
+  let proxy: EnforcingProxy;
+  let port: number;
+  let target: Server;
+  let targetPort: number;
+  const seen: { url: string | undefined; headers: IncomingMessage["headers"]; body: string }[] = [];
+  const sockets: Socket[] = [];
+
+  beforeEach(async () => {
+    seen.length = 0;
+    target = createServer((incoming, response) => {
+      let body = "";
+      incoming.on("data", (data: Buffer) => (body += data.toString()));
+      incoming.on("end", () => {
+        seen.push({ url: incoming.url, headers: incoming.headers, body });
+        response.setHeader("connection", "close, x-private");
+        response.setHeader("x-private", "1");
+        response.setHeader("x-kept", "1");
+        response.writeHead(201).end(`got ${body}`);
+      });
+    });
+    target.listen(0, "127.0.0.1");
+    await once(target, "listening");
+    targetPort = (target.address() as AddressInfo).port;
+    proxy = new EnforcingProxy();
+    port = await proxy.listen();
+  });
+
+  afterEach(() => {
+    proxy.close();
+    target.close();
+    target.closeAllConnections();
+    for (const socket of sockets.splice(0)) socket.destroy();
+  });
+
+  async function plain(path: string, options: { headers?: Record<string, string>; body?: string } = {}) {
+    const { headers = {}, body = "" } = options;
+    const outgoing = request({ host: "127.0.0.1", port, path, method: "POST", headers });
+    outgoing.end(body);
+    const [response] = (await once(outgoing, "response")) as [IncomingMessage];
+    let text = "";
+    for await (const chunk of response) text += String(chunk);
+    return { status: response.statusCode, headers: response.headers, text };
+  }
+
+  /** What comes back for a first line, and the socket to go on with. */
+  async function raw(first: string): Promise<{ socket: Socket; head: string }> {
+    const socket = connect(port, "127.0.0.1");
+    sockets.push(socket);
+    socket.on("error", () => undefined);
+    socket.write(first);
+    const [data] = (await once(socket, "data")) as [Buffer];
+    return { socket, head: data.toString() };
+  }
+
+  const tunnel = (to: string) => raw(`CONNECT ${to} HTTP/1.1\r\nHost: ${to}\r\n\r\n`);
+
+  it("lets nothing through before it was given a policy", async () => {
+    expect((await plain(`http://127.0.0.1:${targetPort}/`)).status).toBe(403);
+    expect((await tunnel(`127.0.0.1:${targetPort}`)).head).toMatch(/^HTTP\/1\.1 403 /);
+    expect(seen).toEqual([]);
+  });
+
+  it("forwards a plain request that is allowed, without what is of one connection", async () => {
+    proxy.goBy([`127.0.0.1:${targetPort}`], 1);
+    const headers = {
+      host: "elsewhere.example",
+      "proxy-authorization": "Basic c2VjcmV0",
+      connection: "x-hop",
+      "x-hop": "1",
+      "x-kept": "2",
+    };
+    const answer = await plain(`http://127.0.0.1:${targetPort}/a?b=c`, { headers, body: "hello" });
+    expect(answer).toMatchObject({ status: 201, text: "got hello", headers: { "x-kept": "1" } });
+    expect(answer.headers["x-private"]).toBeUndefined();
+    expect(seen[0]).toMatchObject({ url: "/a?b=c", body: "hello" });
+    // The name that was checked, and not the one that the client wrote beside it.
+    expect(seen[0]?.headers).toMatchObject({ host: `127.0.0.1:${targetPort}`, "x-kept": "2" });
+    expect(Object.keys(seen[0]?.headers ?? {})).not.toContain("proxy-authorization");
+    expect(Object.keys(seen[0]?.headers ?? {})).not.toContain("x-hop");
+  });
+
+  it("opens a tunnel that is allowed, and ends it when the policy is tightened", async () => {
+    proxy.goBy([`127.0.0.1:${targetPort}`], 1);
+    const { socket, head } = await tunnel(`127.0.0.1:${targetPort}`);
+    expect(head).toMatch(/^HTTP\/1\.1 200 /);
+    socket.write("POST /t HTTP/1.1\r\nHost: t\r\nContent-Length: 2\r\n\r\nhi");
+    expect(String(((await once(socket, "data")) as [Buffer])[0])).toMatch(/^HTTP\/1\.1 201 /);
+    const other = await tunnel(`127.0.0.1:${targetPort}`);
+    const closed = once(other.socket, "close");
+    proxy.goBy(["example.com:443"], 2);
+    await closed;
+    expect((await tunnel(`127.0.0.1:${targetPort}`)).head).toContain("network.allow does not name");
+  });
+
+  it("says what it goes by, and to nobody that it forwards", async () => {
+    proxy.goBy([], 7);
+    const response = await fetch(`http://127.0.0.1:${port}/.slipway/ready`);
+    expect(await response.json()).toEqual({ ready: true, revision: 7 });
+  });
+
+  it.each([
+    ["CONNECT", "CONNECT nonsense HTTP/1.1\r\nHost: a\r\n\r\n", 400],
+    ["a port out of range", "CONNECT a:99999 HTTP/1.1\r\nHost: a\r\n\r\n", 400],
+    ["user info", "CONNECT u@a:80 HTTP/1.1\r\nHost: a\r\n\r\n", 400],
+    ["a path", "GET /etc HTTP/1.1\r\nHost: a\r\n\r\n", 400],
+    ["another scheme", "GET ftp://a/ HTTP/1.1\r\nHost: a\r\n\r\n", 400],
+    ["no HTTP", "hello\r\n\r\n", 400],
+    [
+      "a change of protocol",
+      "GET http://a/ HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
+      501,
+    ],
+  ])("refuses %s", async (_what, first, status) => {
+    proxy.goBy(null, 1);
+    expect((await raw(first)).head).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+  });
+
+  it("says 502 where nobody answers, and survives a client and a target that drop the connection", async () => {
+    proxy.goBy(null, 1);
+    const dropping = createTcpServer((socket) => socket.destroy());
+    dropping.listen(0, "127.0.0.1");
+    await once(dropping, "listening");
+    const dropPort = (dropping.address() as AddressInfo).port;
+    expect((await plain(`http://127.0.0.1:${dropPort}/`)).status).toBe(502);
+    dropping.close();
+    await once(dropping, "close");
+    expect((await plain(`http://127.0.0.1:${dropPort}/`)).status).toBe(502);
+    expect((await tunnel(`127.0.0.1:${dropPort}`)).head).toMatch(/^HTTP\/1\.1 502 /);
+    const rude = connect(port, "127.0.0.1", () => {
+      rude.write(`CONNECT 127.0.0.1:${targetPort} HTTP/1.1\r\nHost: a\r\n\r\n`);
+      rude.resetAndDestroy();
+    });
+    await once(rude, "close");
+    expect((await plain(`http://127.0.0.1:${targetPort}/`)).status).toBe(201);
+  });
+});
