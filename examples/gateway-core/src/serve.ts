@@ -107,20 +107,23 @@ export async function serveGateway(options: ServeOptions): Promise<RunningGatewa
     policy: { restartOn: options.restartOn ?? [], managesLifecycle: options.managesLifecycle },
     sweepEveryMs: options.sweepEveryMs,
   });
-  await gateway.start();
+  const close = async (): Promise<void> => {
+    // Nobody is heard any more: a sandbox that is stopped with the gateway did not fail.
+    server.close();
+    server.closeAllConnections();
+    await gateway.close();
+    await opened[Symbol.asyncDispose]();
+  };
+  try {
+    await gateway.start();
+  } catch (error) {
+    // Half a gateway would take requests that it never answers, and keep its address from one that does.
+    await close().catch(() => undefined);
+    throw error;
+  }
   opened.follow(gateway);
   open(buildApp({ gateway, log, ownerToken: options.ownerToken }));
-  return {
-    url,
-    gateway,
-    async close() {
-      // Nobody is heard any more: a sandbox that is stopped with the gateway did not fail.
-      server.close();
-      server.closeAllConnections();
-      await gateway.close();
-      await opened[Symbol.asyncDispose]();
-    },
-  };
+  return { url, gateway, close };
 }
 
 const supervisorProgram = fileURLToPath(new URL("./supervisor.js", import.meta.url));

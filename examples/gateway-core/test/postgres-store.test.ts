@@ -1,11 +1,16 @@
 import { systemClock } from "slipway";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { serveGateway } from "../src/serve.js";
+import { DEFAULT_BUDGETS } from "../src/gateway/budgets.js";
+import { processDrivers } from "../src/driver/process-drivers.js";
 import { ChangeFeed } from "../src/store/postgres/change-feed.js";
 import { PostgresStore } from "../src/store/postgres/postgres-store.js";
 import { eventually } from "../src/testing/eventually.js";
-import { findPostgres, PostgresServer } from "./postgres-server.js";
+import { activationLedgerConformance } from "./activation-ledger-conformance.js";
+import { findPostgres, freePort, PostgresServer } from "./postgres-server.js";
 import { recordStoreConformance } from "./record-store-conformance.js";
+import { tempDir } from "./temp-dir.js";
 
 const found = findPostgres();
 const missing = "missing" in found ? found.missing : null;
@@ -46,6 +51,50 @@ describe.skipIf(missing !== null)(
     }
   },
 );
+
+describe.skipIf(missing !== null)(
+  `the PostgreSQL ledger does what every activation ledger must${because()}`,
+  () => {
+    for (const { name, run } of activationLedgerConformance) {
+      it(name, async () => {
+        const url = await freshUrl();
+        await run(async () => (await openStore(url)).ledger);
+      });
+    }
+
+    it("forgets a sandbox's entries and nobody else's", async () => {
+      const { ledger } = await openStore(await freshUrl());
+      const entry = { state: "active", version: 1, claim: "c", at: 1 } as const;
+      for (const id of ["sb-1/r1", "sb-1/r2", "sb-10/r1", "sb-0/r1"])
+        await ledger.compareAndSwap(id, null, entry);
+      await ledger.forget("sb-1");
+      const left = await Promise.all(
+        ["sb-1/r1", "sb-1/r2", "sb-10/r1", "sb-0/r1"].map((id) => ledger.read(id)),
+      );
+      expect(left).toEqual([null, null, entry, entry]);
+    });
+  },
+);
+
+describe.skipIf(missing !== null)(`a gateway on PostgreSQL${because()}`, () => {
+  it("that cannot read its records does not start, and keeps no address from one that can", async () => {
+    if (server === null) return;
+    const url = await freshUrl();
+    await openStore(url);
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    await client.query("ALTER TABLE records RENAME TO elsewhere");
+    const dataDir = await tempDir();
+    const options = { drivers: processDrivers, dataDir, databaseUrl: url, budgets: DEFAULT_BUDGETS };
+    const serving = { ...options, port: await freePort(), log: () => undefined };
+    await expect(serveGateway(serving)).rejects.toThrow('"records" does not exist');
+    await client.query("ALTER TABLE elsewhere RENAME TO records");
+    await client.end();
+    const running = await serveGateway(serving);
+    expect((await fetch(`${running.url}/healthz`)).ok).toBe(true);
+    await running.close();
+  });
+});
 
 describe.skipIf(missing !== null)(`the PostgreSQL store${because()}`, () => {
   it("is migrated once by any number of gateways that open it at once", async () => {
