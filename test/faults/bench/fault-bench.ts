@@ -7,7 +7,7 @@ import { GatewayClient } from "../../../examples/gateway-core/src/client/gateway
 import { eventually } from "../../../examples/gateway-core/src/testing/eventually.js";
 import { TcpProxy } from "../../../examples/gateway-core/src/testing/tcp-proxy.js";
 import { directoryImage } from "../../../examples/gateway-core/test/images.js";
-import { PostgresServer } from "../../../examples/gateway-core/test/postgres-server.js";
+import { freePort, PostgresServer } from "../../../examples/gateway-core/test/postgres-server.js";
 import { checkHistory } from "../checker/check-history.js";
 import type { Violation } from "../checker/history.js";
 import { planSchedule, REPLICAS } from "../schedule.js";
@@ -18,19 +18,20 @@ import { Recorder } from "./recorder.js";
 import { Replayer } from "./replayer.js";
 import { Replica } from "./replica.js";
 import { Tally, type FaultReport } from "./report.js";
-import { answers, Cleanups, findFakeTime, freePort } from "./surroundings.js";
+import { answers, Cleanups, findFakeTime } from "./surroundings.js";
 import { leftBehind, removeAll, startsIn, waitForPeace } from "./whole.js";
 
-const LEASE_MS = 1500;
-const IMAGE_BYTES = 1_000_000;
+const LEASE_MS = 2000;
+const IMAGE_BYTES = 300_000;
 const START_LIMIT_MS = 60_000;
 const PEACE_LIMIT_MS = 120_000;
+/** Long for a busy machine; the boxes that are to expire have shorter ones of their own. */
 const BUDGETS = [
-  ["--preparation-ms", 5000],
-  ["--admission-ms", 4000],
-  ["--admission-ceiling-ms", 12_000],
-  ["--stall-ms", 2000],
-  ["--cleanup-ms", 3000],
+  ["--preparation-ms", 20_000],
+  ["--admission-ms", 20_000],
+  ["--admission-ceiling-ms", 40_000],
+  ["--stall-ms", 10_000],
+  ["--cleanup-ms", 10_000],
   ["--lease-ms", LEASE_MS],
 ].flat();
 

@@ -104,9 +104,12 @@ export class Load {
 
 const VARIED: Readonly<Record<Variant, object>> = {
   quick: {},
-  slow: { driverOptions: { bytesPerSecond: 1_000_000, fault: { repeatReports: true } } },
-  stalling: { driverOptions: { fault: { stallAtBytes: 400_000, deafForMs: 1500 } } },
-  invalid: { policy: INVALID },
+  slow: { driverOptions: { bytesPerSecond: 100_000, fault: { repeatReports: true } } },
+  stalling: {
+    driverOptions: { fault: { stallAtBytes: 100_000, deafForMs: 1500 } },
+    budgets: { stallMs: 1500 },
+  },
+  invalid: { policy: INVALID, budgets: { admissionMs: 4000 } },
 };
 
 function viewed(view: SandboxView): AnsweredView {

@@ -1,6 +1,4 @@
 import { existsSync } from "node:fs";
-import { createServer, type AddressInfo } from "node:net";
-import { once } from "node:events";
 
 const FAKE_TIME = ["x86_64-linux-gnu", "aarch64-linux-gnu"].map(
   (system) => `/usr/lib/${system}/faketime/libfaketimeMT.so.1`,
@@ -9,15 +7,6 @@ const FAKE_TIME = ["x86_64-linux-gnu", "aarch64-linux-gnu"].map(
 /** The library that sets clocks of single processes, `null` where it is not installed. */
 export function findFakeTime(): string | null {
   return FAKE_TIME.find((path) => existsSync(path)) ?? null;
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }
 
 export async function answers(port: number): Promise<boolean> {
