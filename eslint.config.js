@@ -21,6 +21,7 @@ export default tseslint.config(
       "coverage/**",
       "docs/api/**",
       "test/docs/.blocks/**",
+      "test/faults/.built/**",
       "node_modules/**",
       "**/*.cjs",
     ],

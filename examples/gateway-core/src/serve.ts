@@ -16,9 +16,8 @@ import type { Log } from "./gateway/log.js";
 import { buildApp } from "./http/app.js";
 import { InvalidInputError } from "./input-error.js";
 import type { GatewayLedger } from "./gateway/activations.js";
+import { openStore, type OpenStore } from "./store/open-store.js";
 import type { RecordStore } from "./store/record-store.js";
-import { SqliteActivationLedger } from "./store/sqlite-activation-ledger.js";
-import { SqliteStore } from "./store/sqlite-store.js";
 
 /** What a driver may need of the gateway that it is for. */
 export interface DriverContext {
@@ -54,6 +53,8 @@ export interface ServeOptions {
   /** Serve HTTPS with these. Default: HTTP. */
   readonly tls?: TlsFiles | undefined;
   readonly dataDir: string;
+  /** `postgres://...`: records are in a database that other gateways may share. Default: a file below `dataDir`. */
+  readonly databaseUrl?: string | undefined;
   /** Where to listen. Default: this machine only. */
   readonly host?: string | undefined;
   /** Absent: the port of the last time, so that supervisors find the gateway again, or any free one. */
@@ -98,10 +99,14 @@ export async function serveGateway(options: ServeOptions): Promise<RunningGatewa
   checkNames(options);
   const dataDir = resolve(options.dataDir);
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
-  const clock = options.clock ?? systemClock;
-  const context = { clock, dataDir, log, supervisorProgram };
-  const drivers = await driversOf(options.drivers, context);
-  const { store, ledger } = await (options.storage ?? sqliteStorage)(context);
+  const { databaseUrl } = options;
+  const hostClock = options.clock ?? systemClock;
+  const opened =
+    options.storage === undefined
+      ? await openStore({ dataDir, databaseUrl, clock: hostClock, log })
+      : opening(await options.storage({ clock: hostClock, dataDir, log, supervisorProgram }), hostClock);
+  const { store, ledger, clock, sessionStore } = opened;
+  const drivers = await driversOf(options.drivers, { clock, dataDir, log, supervisorProgram });
   // Supervisors are told an address before there is a gateway behind it: their requests wait until there is.
   const { promise: ready, resolve: open } = withResolvers<ReturnType<typeof buildApp>>();
   const fetch: Fetch = async (request, env) => (await ready).fetch(request, env);
@@ -110,6 +115,7 @@ export async function serveGateway(options: ServeOptions): Promise<RunningGatewa
   const supervisorUrl = options.supervisorUrl?.replaceAll("{port}", String(port)).replace(/\/+$/, "") ?? url;
   const gateway = new Gateway({
     store,
+    sessionStore,
     ledger,
     clock,
     drivers,
@@ -124,27 +130,39 @@ export async function serveGateway(options: ServeOptions): Promise<RunningGatewa
     policy: { restartOn: options.restartOn ?? [], managesLifecycle: options.managesLifecycle },
     sweepEveryMs: options.sweepEveryMs,
   });
-  await gateway.start();
-  open(buildApp({ gateway, log, ownerToken: options.ownerToken }));
-  return {
-    url,
-    gateway,
-    async close() {
-      // Nobody is heard any more: a sandbox that is stopped with the gateway did not fail.
-      server.close();
-      server.closeAllConnections();
-      await gateway.close();
-      await ledger.close();
-      await store.close();
-    },
+  const close = async (): Promise<void> => {
+    // Nobody is heard any more: a sandbox that is stopped with the gateway did not fail.
+    server.close();
+    server.closeAllConnections();
+    await gateway.close();
+    await opened[Symbol.asyncDispose]();
   };
+  try {
+    await gateway.start();
+  } catch (error) {
+    // Half a gateway would take requests that it never answers, and keep its address from one that does.
+    await close().catch(() => undefined);
+    throw error;
+  }
+  opened.follow(gateway);
+  open(buildApp({ gateway, log, ownerToken: options.ownerToken }));
+  return { url, gateway, close };
 }
 
 const supervisorProgram = fileURLToPath(new URL("./supervisor.js", import.meta.url));
 
-function sqliteStorage({ dataDir }: DriverContext): Storage {
-  const path = join(dataDir, "gateway.db");
-  return { store: new SqliteStore(path), ledger: new SqliteActivationLedger(path) };
+/** Storage that a gateway's program brings along, which tells of nothing by itself. */
+function opening({ store, ledger }: Storage, clock: Clock): OpenStore {
+  return {
+    store,
+    ledger,
+    clock,
+    follow: () => undefined,
+    async [Symbol.asyncDispose]() {
+      await ledger.close();
+      await store.close();
+    },
+  };
 }
 
 /** @throws InvalidInputError when there is none, or two have one name */

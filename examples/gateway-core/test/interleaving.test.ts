@@ -63,7 +63,7 @@ class SlowStore implements RecordStore {
   };
   delete: RecordStore["delete"] = (...args) => this.#around(() => this.#store.delete(...args));
   list: RecordStore["list"] = (options) => this.#around(() => this.#store.list(options));
-  due: RecordStore["due"] = (options) => this.#store.due(options);
+  claimDue: RecordStore["claimDue"] = (claim) => this.#store.claimDue(claim);
   earliestDue: RecordStore["earliestDue"] = () => this.#store.earliestDue();
   close: RecordStore["close"] = () => this.#store.close();
 }

@@ -103,9 +103,9 @@ export const recordStoreConformance: readonly ConformanceCase[] = [
       await put(store, "late", { dueAt: 300 });
       await put(store, "early", { dueAt: 100 });
       await put(store, "exact", { dueAt: 200 });
-      same((await store.due({ now: 99, limit: 9 })).map(idOf), []);
-      same((await store.due({ now: 200, limit: 9 })).map(idOf), ["early", "exact"]);
-      same((await store.due({ now: 999, limit: 2 })).map(idOf), ["early", "exact"]);
+      same((await due(store, 99, 9)).map(idOf), []);
+      same((await due(store, 200, 9)).map(idOf), ["early", "exact"]);
+      same((await due(store, 999, 2)).map(idOf), ["early", "exact"]);
       equal(await store.earliestDue(), 100);
     },
   ),
@@ -115,12 +115,49 @@ export const recordStoreConformance: readonly ConformanceCase[] = [
     await put(store, "a", { dueAt: 100 });
     await store.compareAndSwap("a", 1, { dueAt: 500, value: {} });
     equal(await store.earliestDue(), 500);
-    same(await store.due({ now: 499, limit: 9 }), []);
+    same(await due(store, 499, 9), []);
     await store.compareAndSwap("a", 2, { dueAt: null, value: {} });
     equal(await store.earliestDue(), null);
     await store.compareAndSwap("a", 3, { dueAt: 7, value: {} });
     await store.delete("a", 4);
     equal(await store.earliestDue(), null);
+  }),
+  testCase(
+    "a claim keeps what is due from others until it ends, and not from whoever made it",
+    async (open) => {
+      const [one, other] = [await open(), await open()];
+      await put(one, "later", { dueAt: 900 });
+      await put(one, "second", { dueAt: 200 });
+      await put(one, "first", { dueAt: 100 });
+      await put(one, "never", { dueAt: null });
+      const claim = { now: 300, limit: 9, owner: "one", until: 500 };
+      same((await one.claimDue(claim)).map(idOf), ["first", "second"]);
+      same((await one.claimDue(claim)).map(idOf), ["first", "second"]);
+      same((await other.claimDue({ ...claim, owner: "other" })).map(idOf), []);
+      same((await other.claimDue({ ...claim, owner: "other", now: 499, until: 700 })).map(idOf), []);
+      same((await other.claimDue({ ...claim, owner: "other", now: 500, until: 700 })).map(idOf), [
+        "first",
+        "second",
+      ]);
+      same((await one.claimDue({ ...claim, now: 501, until: 800 })).map(idOf), []);
+    },
+  ),
+  testCase("a claim is no write, stops no write, and ends with the next one", async (open) => {
+    const [one, other] = [await open(), await open()];
+    await put(one, "a", { dueAt: 100 });
+    same((await one.claimDue({ now: 100, limit: 1, owner: "one", until: 500 })).map(idOf), ["a"]);
+    equal((await other.get("a"))?.version, 1);
+    equal(await other.compareAndSwap("a", 1, { dueAt: 150, value: {} }), true);
+    same((await other.claimDue({ now: 200, limit: 9, owner: "other", until: 600 })).map(idOf), ["a"]);
+    equal(await one.delete("a", 2), true);
+    same(await other.claimDue({ now: 999, limit: 9, owner: "other", until: 1999 }), []);
+  }),
+  testCase("of what is due a claim takes the earliest first, and leaves the rest to others", async (open) => {
+    const [one, other] = [await open(), await open()];
+    for (const dueAt of [40, 10, 30, 20]) await put(one, `at-${dueAt}`, { dueAt });
+    const claim = { now: 50, limit: 2, until: 100 };
+    same((await one.claimDue({ ...claim, owner: "one" })).map(idOf), ["at-10", "at-20"]);
+    same((await other.claimDue({ ...claim, owner: "other" })).map(idOf), ["at-30", "at-40"]);
   }),
   testCase("what one connection wrote another one reads, also after the first was closed", async (open) => {
     const first = await open();
@@ -160,6 +197,11 @@ async function listIds(store: RecordStore, limit: number): Promise<string[]> {
     if (page.next === null) return ids;
     after = page.next;
   }
+}
+
+/** What is due, by claims that the next call gets again. */
+function due(store: RecordStore, now: number, limit: number): Promise<readonly StoredRecord[]> {
+  return store.claimDue({ now, limit, owner: "looker", until: now + 1 });
 }
 
 function idOf(record: StoredRecord): string {

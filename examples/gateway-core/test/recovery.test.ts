@@ -184,7 +184,7 @@ class StaleOnce implements RecordStore {
   compareAndSwap: RecordStore["compareAndSwap"] = (...args) => this.#store.compareAndSwap(...args);
   delete: RecordStore["delete"] = (...args) => this.#store.delete(...args);
   list: RecordStore["list"] = (options) => this.#store.list(options);
-  due: RecordStore["due"] = (options) => this.#store.due(options);
+  claimDue: RecordStore["claimDue"] = (claim) => this.#store.claimDue(claim);
   earliestDue: RecordStore["earliestDue"] = () => this.#store.earliestDue();
   close: RecordStore["close"] = () => this.#store.close();
 }

@@ -1,5 +1,5 @@
 import { systemClock } from "slipway";
-import type { Command } from "commander";
+import { Option, type Command } from "commander";
 import { DEFAULT_BUDGETS, type Budgets } from "../gateway/budgets.js";
 import { jsonLog } from "../gateway/log.js";
 import { serveGateway, type Drivers, type ServeOptions as GatewayOptions, type TlsFiles } from "../serve.js";
@@ -7,6 +7,7 @@ import { milliseconds, millisecondsOrNone, portNumber, printJson, type GlobalOpt
 
 interface ServeOptions extends GlobalOptions {
   readonly data: string;
+  readonly databaseUrl?: string;
   readonly host?: string;
   readonly port?: number;
   readonly supervisorUrl?: string;
@@ -37,6 +38,11 @@ export function addServeCommand(program: Command, served: ServeDefaults): void {
     .command("serve")
     .description("run a gateway on this machine")
     .requiredOption("--data <dir>", "where records and sandboxes live")
+    .addOption(
+      new Option("--database-url <url>", "postgres://...: a database to share with other gateways").env(
+        "SLIPWAY_DATABASE_URL",
+      ),
+    )
     .option("--host <address>", "where to listen", served.host ?? "127.0.0.1")
     .option("--port <port>", "port to listen on (default: that of the last time)", portNumber)
     .option(
@@ -73,13 +79,14 @@ export function addServeCommand(program: Command, served: ServeDefaults): void {
         (line) => process.stderr.write(line),
         () => systemClock.now(),
       );
-      const { data: dataDir, host, port, supervisorUrl, token: ownerToken, leaseMs } = options;
+      const { data: dataDir, databaseUrl, host, port, supervisorUrl, token: ownerToken, leaseMs } = options;
       const { drivers, storage, tls } = served;
       const running = await serveGateway({
         drivers,
         storage,
         tls: tls?.(),
         dataDir,
+        databaseUrl,
         host,
         port,
         supervisorUrl,

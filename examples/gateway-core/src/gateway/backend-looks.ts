@@ -14,12 +14,14 @@ import type { SandboxRecord } from "../record/record.js";
 import { limited } from "./limited-call.js";
 import { messageOf, type Log } from "./log.js";
 import type { SandboxRecords } from "./sandbox-records.js";
+import type { Sessions } from "./sessions.js";
 
 const LOOK_LIMIT_MS = 10_000;
 const LIST_LIMIT_MS = 60_000;
 
 export interface BackendLooksOptions {
   readonly records: SandboxRecords;
+  readonly sessions: Sessions;
   readonly drivers: ReadonlyMap<string, Driver>;
   readonly clock: Clock;
   readonly log: Log;
@@ -82,6 +84,8 @@ export class BackendLooks {
         const at = clock.now();
         const limits = { clock, until: at + LIST_LIMIT_MS, signal };
         const page = await limited(limits, (until) => driver.list(cursor, { signal: until }));
+        // A sweep decides on sessions as well, and those of other gateways are in the store.
+        if (page.cursor === null) await this.#options.sessions.refresh();
         return { ...page, items: page.items.map((item) => dated(item, at)) };
       },
       get: (id, _run, signal) => this.#get(driver, id, signal),
@@ -94,12 +98,12 @@ export class BackendLooks {
    * time before; and none of a run that was lost, until the worker has ended what it left running.
    */
   async #get(driver: Driver, id: string, signal: AbortSignal): Promise<ObservedSandbox | null> {
-    const { records, wake, isBusy } = this.#options;
+    const { records, sessions, wake, isBusy } = this.#options;
     const found = await records.read(id);
     const record = found?.record;
     if (record === undefined || record.spec.driver !== driver.name || record.desired === "deleted")
       return null;
-    const observation = await this.look(record, signal);
+    const [observation] = await Promise.all([this.look(record, signal), sessions.refresh(id)]);
     const seen = this.seen(record);
     if (observation === null || seen === null || isBusy(id) || isStartOutstanding(record)) return null;
     const lost = isLostRun(record, seen);

@@ -21,6 +21,8 @@ export class EventHub {
   readonly #listeners = new Set<Listener>();
   #kept: RecordEvent[] = [];
   #seq = 0;
+  /** The latest version that was told of each record that is there. */
+  readonly #told = new Map<string, number>();
 
   constructor(epoch: string) {
     this.epoch = epoch;
@@ -31,11 +33,24 @@ export class EventHub {
   }
 
   publish(id: string, version: number, record: SandboxRecord | null): void {
+    if (record === null) this.#told.delete(id);
+    else this.#told.set(id, Math.max(version, this.#told.get(id) ?? 0));
     this.#seq += 1;
     const event = { seq: this.#seq, id, version, record };
     this.#kept.push(event);
     if (this.#kept.length > 2 * KEPT) this.#kept = this.#kept.slice(-KEPT);
     for (const listener of [...this.#listeners]) listener(event);
+  }
+
+  /**
+   * Tells of a record as it was found in the store, unless this version was told of: most of what a store's change
+   * feed brings is this process's own doing. `null` for a record that is gone.
+   */
+  announce(id: string, version: number | null, record: SandboxRecord | null): void {
+    const told = this.#told.get(id);
+    if (record === null) {
+      if (told !== undefined) this.publish(id, told + 1, null);
+    } else if (version !== null && version > (told ?? 0)) this.publish(id, version, record);
   }
 
   /** What was published after `seq`, or `null` when not all of it is here any more. */

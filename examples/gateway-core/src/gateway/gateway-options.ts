@@ -1,6 +1,7 @@
 import type { Clock } from "slipway";
 import type { Driver } from "../driver/driver.js";
 import type { RecordStore } from "../store/record-store.js";
+import type { SessionStore } from "../store/session-store.js";
 import type { GatewayLedger } from "./activations.js";
 import type { Budgets } from "./budgets.js";
 import type { Log } from "./log.js";
@@ -8,6 +9,8 @@ import type { PolicyOptions } from "./policy.js";
 
 export interface GatewayOptions {
   readonly store: RecordStore;
+  /** Where the sessions of all gateways of this store are kept. Absent: this gateway is the only one. */
+  readonly sessionStore?: SessionStore | undefined;
   readonly ledger: GatewayLedger;
   readonly clock: Clock;
   readonly drivers: readonly Driver[];

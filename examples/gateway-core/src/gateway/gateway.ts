@@ -59,7 +59,7 @@ export class Gateway {
   readonly #workers = new Map<string, SandboxWorker>();
   readonly #sweeper: Sweeper;
   readonly #looks: BackendLooks;
-  readonly #sessions = new Sessions();
+  readonly #sessions: Sessions;
   readonly #reconciling: Reconciling;
   readonly #policy: PolicyOptions;
   readonly #isolationBackend: string | null;
@@ -83,14 +83,16 @@ export class Gateway {
     const onLook = (): void => {
       for (const worker of this.#workers.values()) worker.recheck().catch(() => undefined);
     };
-    this.#sweeper = new Sweeper({ records: this.records, clock, log, wake, onLook });
+    this.#sweeper = new Sweeper({ records: this.records, owner: options.owner, clock, log, wake, onLook });
     const { records, hub } = this;
     const isBusy = (id: string): boolean => this.#owed.has(id) || this.#workers.get(id)?.busy === true;
-    this.#looks = new BackendLooks({ records, drivers: this.#drivers, clock, log, wake, isBusy });
+    this.#sessions = new Sessions({ clock, log, owner: options.owner, store: options.sessionStore });
+    const sessions = this.#sessions;
+    this.#looks = new BackendLooks({ records, sessions, drivers: this.#drivers, clock, log, wake, isBusy });
     this.#reconciling = new Reconciling({
       records,
       looks: this.#looks,
-      sessions: this.#sessions,
+      sessions,
       drivers: options.drivers,
       policy: this.#policy,
       clock,
@@ -134,9 +136,21 @@ export class Gateway {
     await this.#sweeper.close();
     await this.#reconciling.close();
     await Promise.all([...this.#workers.values()].map((worker) => worker.close()));
+    await this.#sessions.close();
     const { records, clock } = this;
     const { log } = this.#options;
     await shutdownSweep({ records, drivers: this.#drivers, policy: this.#policy, clock, log });
+  }
+
+  /** The store says that a record was written, perhaps by another gateway: whoever works on it here looks again. */
+  async noticeChange(id: string): Promise<void> {
+    await this.records.announce(id);
+  }
+
+  /** News of the store may have been lost: everybody who works here looks again. */
+  noticeGap(): void {
+    for (const worker of this.#workers.values()) worker.recheck().catch(() => undefined);
+    this.#sweeper.expect(this.clock.now());
   }
 
   /** Sweeps over every backend now, without waiting for the next time. */

@@ -22,6 +22,8 @@ export class NoSuchSandboxError extends Error {
 }
 
 const TRIES_MAX = 200;
+/** Long enough to decide what is due, and short enough that a gateway that died holds nobody up. */
+const CLAIM_MS = 2000;
 
 /** A record that is about to be written, as it was and as it will be. Pure. */
 export type Explain = (before: SandboxRecord, after: SandboxRecord, now: number) => SandboxRecord;
@@ -110,9 +112,18 @@ export class SandboxRecords {
     return { items: page.items.map(decodeOrError), next: page.next };
   }
 
-  async due(limit: number): Promise<readonly string[]> {
-    const due = await this.#store.due({ now: this.#clock.now(), limit });
+  /** What is due and free, claimed for this owner for a moment: other gateways leave it alone meanwhile. */
+  async claimDue(owner: string, limit: number): Promise<readonly string[]> {
+    const now = this.#clock.now();
+    const due = await this.#store.claimDue({ now, limit, owner, until: now + CLAIM_MS });
     return due.map(({ id }) => id);
+  }
+
+  /** Somebody else may have written the record: whoever follows this gateway hears of it, if it is news. */
+  async announce(id: string): Promise<void> {
+    const found = await this.#store.get(id);
+    if (found === null) this.#hub.announce(id, null, null);
+    else this.#hub.announce(id, found.version, decode(found).record);
   }
 
   earliestDue(): Promise<number | null> {

@@ -1,25 +1,112 @@
-import type { Session } from "slipway";
+import type { Clock, Session } from "slipway";
+import type { SessionStore } from "../store/session-store.js";
+import { messageOf, type Log } from "./log.js";
 
 /** A supervisor asks again within a second while its request waits, and at once after each answer. */
 const SILENCE_MS = 5000;
+/** How long a contact counts for the other gateways. */
+const LEASE_MS = 3 * SILENCE_MS;
 
-/** Supervisors that talk to this process. Evidence that a run lives; that there is none proves nothing. */
+interface Contact {
+  readonly instanceId: string;
+  /** Until when the session is taken for alive. */
+  readonly until: number;
+}
+
+export interface SessionsOptions {
+  readonly clock: Clock;
+  readonly owner: string;
+  readonly log: Log;
+  /** Where gateways that share a store tell one another. Absent: there is no other. */
+  readonly store?: SessionStore | undefined;
+}
+
+/**
+ * Supervisors that talk to this gateway, or to another one of the same store. Evidence that a run lives; that there
+ * is none proves nothing.
+ *
+ * What a supervisor says here is written to the store when the lease there has half run out, many at once: a contact
+ * is frequent, and its exact instant is of no interest to anybody else.
+ */
 export class Sessions {
-  readonly #contacts = new Map<string, { readonly instanceId: string; readonly at: number }>();
+  readonly #options: SessionsOptions;
+  readonly #contacts = new Map<string, Contact>();
+  readonly #elsewhere = new Map<string, Contact>();
+  /** Until when the store has it that a session is here. */
+  readonly #kept = new Map<string, Contact>();
+  readonly #unkept = new Map<string, Contact>();
+  #keeping: Promise<void> | null = null;
 
+  constructor(options: SessionsOptions) {
+    this.#options = options;
+  }
+
+  /** A supervisor of this instance called. */
   note(id: string, instanceId: string, at: number): void {
-    this.#contacts.set(id, { instanceId, at });
+    this.#contacts.set(id, { instanceId, until: at + SILENCE_MS });
+    if (this.#options.store === undefined) return;
+    const kept = this.#kept.get(id);
+    if (kept?.instanceId === instanceId && kept.until - at > LEASE_MS / 2) return;
+    const contact = { instanceId, until: at + LEASE_MS };
+    this.#kept.set(id, contact);
+    this.#unkept.set(id, contact);
+    this.#keeping ??= this.#keep();
   }
 
   of(id: string, now: number): Session | null {
-    const contact = this.#contacts.get(id);
-    if (contact === undefined) return null;
-    if (now - contact.at < SILENCE_MS) return { connected: true, instanceId: contact.instanceId };
-    this.#contacts.delete(id);
-    return null;
+    const contact = alive(this.#contacts, id, now) ?? alive(this.#elsewhere, id, now);
+    return contact && { connected: true, instanceId: contact.instanceId };
   }
 
   forget(id: string): void {
-    this.#contacts.delete(id);
+    for (const contacts of [this.#contacts, this.#elsewhere, this.#kept, this.#unkept]) contacts.delete(id);
   }
+
+  /** Asks the store who talks to other gateways: of one sandbox, or of all. What it cannot tell now it told before. */
+  async refresh(id?: string): Promise<void> {
+    const { store, owner, clock, log } = this.#options;
+    if (store === undefined) return;
+    try {
+      const found = await store.liveSessions(clock.now(), id === undefined ? undefined : [id]);
+      if (id === undefined) this.#elsewhere.clear();
+      for (const session of found) {
+        if (session.owner !== owner) this.#elsewhere.set(session.id, session);
+      }
+    } catch (error) {
+      log("sessions-unknown", { error: messageOf(error) });
+    }
+  }
+
+  /** Supervisors call another gateway from now on. */
+  async close(): Promise<void> {
+    const { store, owner, log } = this.#options;
+    await this.#keeping;
+    await store
+      ?.endSessions(owner)
+      .catch((error: unknown) => log("sessions-left", { error: messageOf(error) }));
+  }
+
+  async #keep(): Promise<void> {
+    const { store, owner, log } = this.#options;
+    // Whoever calls in the same moment goes into the same statement.
+    await Promise.resolve();
+    while (this.#unkept.size > 0) {
+      const sessions = [...this.#unkept].map(([id, contact]) => ({ id, owner, ...contact }));
+      this.#unkept.clear();
+      await store?.keepSessions(sessions).catch((error: unknown) => {
+        // The next contact tries again.
+        for (const { id } of sessions) this.#kept.delete(id);
+        log("sessions-unkept", { error: messageOf(error) });
+      });
+    }
+    this.#keeping = null;
+  }
+}
+
+function alive(contacts: Map<string, Contact>, id: string, now: number): Contact | null {
+  const contact = contacts.get(id);
+  if (contact === undefined) return null;
+  if (now < contact.until) return contact;
+  contacts.delete(id);
+  return null;
 }

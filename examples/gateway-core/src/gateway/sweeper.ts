@@ -11,6 +11,8 @@ const BATCH = 200;
 
 export interface SweeperOptions {
   readonly records: SandboxRecords;
+  /** Names this gateway among those that share the store. */
+  readonly owner: string;
   readonly clock: Clock;
   readonly log: Log;
   /** Called for each sandbox that is due, after its expiry, if it had one, was written. */
@@ -71,8 +73,8 @@ export class Sweeper {
 
   /** Handles what is due; the instant at which something is due next. */
   async #sweep(): Promise<number | null> {
-    const { records, wake, log, onLook } = this.#options;
-    const due = await records.due(BATCH);
+    const { records, owner, wake, log, onLook } = this.#options;
+    const due = await records.claimDue(owner, BATCH);
     const same = due.length > 0 && due.join() === this.#stillDue;
     this.#restMs = same ? Math.min(this.#restMs * 2, LOOK_EVERY_MS) : REST_MS;
     this.#stillDue = due.join();

@@ -13,9 +13,11 @@ const STEPS: readonly string[] = [
      value TEXT NOT NULL
    ) WITHOUT ROWID;
    CREATE INDEX records_due ON records (due_at) WHERE due_at IS NOT NULL;`,
+  `ALTER TABLE records ADD COLUMN claimed_by TEXT;
+   ALTER TABLE records ADD COLUMN claimed_until INTEGER;`,
 ];
 
-/** The file was written by a newer gateway than this one. */
+/** The store was written by a newer gateway than this one. */
 export class NewerStoreError extends Error {
   override readonly name = "NewerStoreError";
   constructor(found: number, known: number) {

@@ -17,6 +17,16 @@ export interface RecordChange {
   readonly value: JsonObject;
 }
 
+/** A request for records that are due, to be looked at by one gateway for a while. */
+export interface ClaimDue {
+  readonly now: number;
+  readonly limit: number;
+  /** Who claims. Its own claims it gets again: it may have been restarted. */
+  readonly owner: string;
+  /** Until when nobody else gets them. */
+  readonly until: number;
+}
+
 export type InsertResult = "inserted" | "id-taken" | "name-taken";
 
 /** One page of a listing; `next` goes into the following call, `null` when there is no more. */
@@ -40,8 +50,12 @@ export interface RecordStore {
   delete(id: string, version: number): Promise<boolean>;
   /** Records in the order of their ids, strictly after `after`. */
   list(options: { readonly after?: string | undefined; readonly limit: number }): Promise<RecordPage>;
-  /** Records whose `dueAt` has come, the earliest first. */
-  due(options: { readonly now: number; readonly limit: number }): Promise<readonly StoredRecord[]>;
+  /**
+   * Records whose `dueAt` has come and that no other gateway claimed, the earliest first, claimed for the owner. Saves
+   * work where many gateways share a store, and nothing else: what is decided is decided by compare-and-swap. A claim
+   * is no write of the record, and the next write ends it.
+   */
+  claimDue(claim: ClaimDue): Promise<readonly StoredRecord[]>;
   /** The earliest `dueAt` of all records. */
   earliestDue(): Promise<number | null>;
   close(): Promise<void>;

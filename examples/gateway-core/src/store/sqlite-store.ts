@@ -1,6 +1,14 @@
 import Database from "libsql";
+import { byDue } from "./due-order.js";
 import { migrate } from "./migrations.js";
-import type { InsertResult, RecordChange, RecordPage, RecordStore, StoredRecord } from "./record-store.js";
+import type {
+  ClaimDue,
+  InsertResult,
+  RecordChange,
+  RecordPage,
+  RecordStore,
+  StoredRecord,
+} from "./record-store.js";
 
 interface Row {
   readonly id: string;
@@ -44,11 +52,17 @@ export class SqliteStore implements RecordStore {
       get: database.prepare("SELECT * FROM records WHERE id = ?"),
       byName: database.prepare("SELECT * FROM records WHERE name = ?"),
       swap: database.prepare(
-        "UPDATE records SET version = version + 1, due_at = ?, value = ? WHERE id = ? AND version = ?",
+        "UPDATE records SET version = version + 1, due_at = ?, value = ?, claimed_by = NULL, claimed_until = NULL WHERE id = ? AND version = ?",
       ),
       remove: database.prepare("DELETE FROM records WHERE id = ? AND version = ?"),
       list: database.prepare("SELECT * FROM records WHERE id > ? ORDER BY id LIMIT ?"),
-      due: database.prepare("SELECT * FROM records WHERE due_at <= ? ORDER BY due_at, id LIMIT ?"),
+      claim: database.prepare(
+        `UPDATE records SET claimed_by = ?, claimed_until = ? WHERE id IN (
+           SELECT id FROM records
+           WHERE due_at <= ? AND (claimed_until IS NULL OR claimed_until <= ? OR claimed_by = ?)
+           ORDER BY due_at, id LIMIT ?)
+         RETURNING *`,
+      ),
       earliest: database.prepare("SELECT min(due_at) AS due_at FROM records WHERE due_at IS NOT NULL"),
     };
   }
@@ -94,8 +108,11 @@ export class SqliteStore implements RecordStore {
     });
   }
 
-  due({ now, limit }: { now: number; limit: number }): Promise<readonly StoredRecord[]> {
-    return this.#step(() => decodeRows(this.#statements.due.all(now, limit)));
+  claimDue({ now, limit, owner, until }: ClaimDue): Promise<readonly StoredRecord[]> {
+    return this.#step(() => {
+      const claimed = decodeRows(this.#statements.claim.all(owner, until, now, now, owner, limit));
+      return claimed.sort(byDue);
+    });
   }
 
   earliestDue(): Promise<number | null> {

@@ -2,4 +2,5 @@
 export { GatewayProcess, type GatewayProcessOptions } from "../demo/gateway-process.js";
 export { eventually } from "./eventually.js";
 export { StartedGateway, type StartedGatewayOptions } from "./started-gateway.js";
+export { TcpProxy } from "./tcp-proxy.js";
 export { TempDirs } from "./temp-dirs.js";

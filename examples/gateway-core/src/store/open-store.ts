@@ -1,0 +1,86 @@
+import type { Clock } from "slipway";
+import { join } from "node:path";
+import type { GatewayLedger } from "../gateway/activations.js";
+import { messageOf, type Log } from "../gateway/log.js";
+import { ChangeFeed } from "./postgres/change-feed.js";
+import { PostgresStore } from "./postgres/postgres-store.js";
+import type { RecordStore } from "./record-store.js";
+import type { SessionStore } from "./session-store.js";
+import { SqliteActivationLedger } from "./sqlite-activation-ledger.js";
+import { SqliteStore } from "./sqlite-store.js";
+import { StoreClock } from "./store-clock.js";
+
+/** Who wants to hear of writes that others made. */
+export interface ChangeListener {
+  noticeChange(id: string): Promise<void>;
+  noticeGap(): void;
+}
+
+/** A store with what belongs to it: whose time counts, where sessions are kept, and news of others' writes. */
+export interface OpenStore extends AsyncDisposable {
+  readonly store: RecordStore;
+  readonly ledger: GatewayLedger;
+  readonly clock: Clock;
+  readonly sessionStore?: SessionStore | undefined;
+  /** Begins to tell of writes. */
+  follow(listener: ChangeListener): void;
+}
+
+export interface OpenStoreOptions {
+  readonly dataDir: string;
+  /** `postgres://...`: a database that gateways share. Absent: a file of this gateway's own. */
+  readonly databaseUrl?: string | undefined;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Opens the store of a gateway. Replicas that share a database go by the database's clock. */
+export async function openStore({ dataDir, databaseUrl, clock, log }: OpenStoreOptions): Promise<OpenStore> {
+  if (databaseUrl === undefined) {
+    const path = join(dataDir, "gateway.db");
+    const store = new SqliteStore(path);
+    const ledger = new SqliteActivationLedger(path);
+    return {
+      store,
+      ledger,
+      clock,
+      follow: () => undefined,
+      async [Symbol.asyncDispose]() {
+        await ledger.close();
+        await store.close();
+      },
+    };
+  }
+  const database = { url: databaseUrl };
+  const store = await PostgresStore.open(database);
+  const storeClock = await StoreClock.start({
+    base: clock,
+    ask: () => store.now(),
+    onError: (error) => log("store-clock", { error: messageOf(error) }),
+  });
+  let feed: ChangeFeed | null = null;
+  return {
+    store,
+    ledger: store.ledger,
+    clock: storeClock,
+    sessionStore: store.sessions,
+    follow(listener) {
+      feed = new ChangeFeed({
+        database,
+        clock,
+        onChange: (id) => {
+          listener
+            .noticeChange(id)
+            .catch((error: unknown) => log("change-lost", { error: messageOf(error) }));
+        },
+        onGap: () => listener.noticeGap(),
+        onError: (error) => log("change-feed", { error: messageOf(error) }),
+      });
+    },
+    async [Symbol.asyncDispose]() {
+      await feed?.close();
+      await storeClock.close();
+      await store.close();
+    },
+  };
+}

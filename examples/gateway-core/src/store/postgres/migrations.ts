@@ -1,0 +1,65 @@
+import type pg from "pg";
+import { NewerStoreError } from "../migrations.js";
+import { transaction } from "./pool.js";
+
+/** The channel on which every write of a record is told. The payload is the record's id. */
+export const CHANNEL = "slipway_records";
+
+/** Held while the schema changes, by whichever gateway is first. Any number that nobody else uses. */
+const LOCK = 4_711_550_300;
+
+/**
+ * The schema as a list of steps; a step that was released is never edited. Ids are compared byte by byte, so that a
+ * listing has the same order in every locale. The trigger tells of each write in the transaction that made it: news
+ * of a write that was rolled back never go out, and no writer can forget to tell.
+ */
+const STEPS: readonly string[] = [
+  `CREATE TABLE records (
+     id TEXT COLLATE "C" PRIMARY KEY,
+     name TEXT COLLATE "C" NOT NULL CONSTRAINT records_name UNIQUE,
+     version BIGINT NOT NULL,
+     due_at BIGINT,
+     value TEXT NOT NULL,
+     claimed_by TEXT,
+     claimed_until BIGINT
+   );
+   CREATE INDEX records_due ON records (due_at, id) WHERE due_at IS NOT NULL;
+   CREATE FUNCTION records_tell() RETURNS trigger LANGUAGE plpgsql AS $$
+   BEGIN
+     IF TG_OP = 'UPDATE' AND NEW.version = OLD.version THEN RETURN NULL; END IF;
+     PERFORM pg_notify('${CHANNEL}', coalesce(NEW.id, OLD.id));
+     RETURN NULL;
+   END $$;
+   CREATE TRIGGER records_told AFTER INSERT OR UPDATE OR DELETE ON records
+     FOR EACH ROW EXECUTE FUNCTION records_tell();`,
+  `CREATE UNLOGGED TABLE sessions (
+     id TEXT COLLATE "C" PRIMARY KEY,
+     instance_id TEXT NOT NULL,
+     owner TEXT NOT NULL,
+     until BIGINT NOT NULL
+   );
+   CREATE INDEX sessions_owner ON sessions (owner);`,
+  `CREATE TABLE activations (
+     instance_id TEXT COLLATE "C" PRIMARY KEY,
+     version BIGINT NOT NULL,
+     entry TEXT NOT NULL
+   );`,
+];
+
+/** Brings the schema up to date. Any number of gateways may do it at once. */
+export async function migratePostgres(pool: pg.Pool): Promise<void> {
+  await transaction(pool, async (client) => {
+    await client.query("SELECT pg_advisory_xact_lock($1)", [LOCK]);
+    await client.query("CREATE TABLE IF NOT EXISTS migrations (step INTEGER PRIMARY KEY)");
+    const { rows } = await client.query<{ step: number }>(
+      "SELECT coalesce(max(step), 0)::int AS step FROM migrations",
+    );
+    const done = rows[0]?.step ?? 0;
+    if (done > STEPS.length) throw new NewerStoreError(done, STEPS.length);
+    for (const [index, sql] of STEPS.entries()) {
+      if (index < done) continue;
+      await client.query(sql);
+      await client.query("INSERT INTO migrations (step) VALUES ($1)", [index + 1]);
+    }
+  });
+}

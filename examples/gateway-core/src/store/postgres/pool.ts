@@ -1,0 +1,65 @@
+import pg from "pg";
+
+export interface PostgresOptions {
+  /** A connection URL, `postgres://user:password@host:port/database`. */
+  readonly url: string;
+  /** Connections of this process. Default 10. */
+  readonly connections?: number | undefined;
+  /** Longest wait for a connection and for one answer: a database that hangs is one that is away. Default 5000. */
+  readonly timeoutMs?: number | undefined;
+}
+
+const INT8 = 20;
+const CONNECTIONS = 10;
+const TIMEOUT_MS = 5000;
+
+/** Instants and versions are far below 2^53, and are numbers everywhere else. */
+const types: pg.CustomTypesConfig = {
+  getTypeParser: (oid, format) =>
+    (oid as number) === INT8 && format !== "binary"
+      ? Number
+      : (pg.types.getTypeParser(oid, format) as (text: string) => unknown),
+};
+
+/** How every connection of a gateway to its database is made. */
+export function connectionOptions({ url, timeoutMs = TIMEOUT_MS }: PostgresOptions): pg.ClientConfig {
+  return {
+    connectionString: url,
+    connectionTimeoutMillis: timeoutMs,
+    // Both ends give up: the server on a statement, and this side on a server that does not answer at all.
+    statement_timeout: timeoutMs,
+    query_timeout: timeoutMs + 1000,
+    keepAlive: true,
+    application_name: "slipway-gateway",
+    types,
+  };
+}
+
+export function openPool(options: PostgresOptions): pg.Pool {
+  const pool = new pg.Pool({ ...connectionOptions(options), max: options.connections ?? CONNECTIONS });
+  // An idle connection that breaks is replaced by the next query, which tells whoever needs to know.
+  pool.on("error", () => undefined);
+  return pool;
+}
+
+/** Runs the work in one transaction, which ends with it either way. */
+export async function transaction<Result>(
+  pool: pg.Pool,
+  work: (client: pg.PoolClient) => Promise<Result>,
+): Promise<Result> {
+  const client = await pool.connect();
+  let failed: Error | undefined;
+  try {
+    await client.query("BEGIN");
+    const result = await work(client);
+    await client.query("COMMIT");
+    return result;
+  } catch (error) {
+    failed = error as Error;
+    await client.query("ROLLBACK").catch(() => undefined);
+    throw error;
+  } finally {
+    // A connection on which something failed may be in any state: it is closed, not handed on.
+    client.release(failed);
+  }
+}

@@ -1,0 +1,151 @@
+import type pg from "pg";
+import type {
+  ClaimDue,
+  InsertResult,
+  RecordChange,
+  RecordPage,
+  RecordStore,
+  StoredRecord,
+} from "../record-store.js";
+import { byDue } from "../due-order.js";
+import { migratePostgres } from "./migrations.js";
+import { PostgresActivationLedger } from "./postgres-ledger.js";
+import { PostgresSessions } from "./postgres-sessions.js";
+import { openPool, type PostgresOptions } from "./pool.js";
+
+interface Row {
+  readonly id: string;
+  readonly name: string;
+  readonly version: number;
+  readonly due_at: number | null;
+  readonly value: string;
+}
+
+const UNIQUE_VIOLATION = "23505";
+const COLUMNS = "records.id, records.name, records.version, records.due_at, records.value";
+
+/**
+ * Records in a PostgreSQL database that any number of gateways share.
+ *
+ * Each decision is one statement and thereby one transaction: a row is written only while its version is the one that
+ * the decision was made on. A connection that breaks in the middle of a write leaves it open whether the write was
+ * done; the call rejects, and whoever retries reads first.
+ */
+export class PostgresStore implements RecordStore {
+  readonly sessions: PostgresSessions;
+  readonly ledger: PostgresActivationLedger;
+  readonly #pool: pg.Pool;
+
+  private constructor(pool: pg.Pool) {
+    this.#pool = pool;
+    this.sessions = new PostgresSessions(pool);
+    this.ledger = new PostgresActivationLedger(pool);
+  }
+
+  /** What time the database has, epoch milliseconds. */
+  async now(): Promise<number> {
+    const { rows } = await this.#pool.query<{ now: number }>(
+      "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now",
+    );
+    return rows[0]?.now ?? Number.NaN;
+  }
+
+  /** Connects and brings the schema up to date. */
+  static async open(options: PostgresOptions): Promise<PostgresStore> {
+    const pool = openPool(options);
+    try {
+      await migratePostgres(pool);
+    } catch (error) {
+      await pool.end().catch(() => undefined);
+      throw error;
+    }
+    return new PostgresStore(pool);
+  }
+
+  async insert({ id, name, dueAt, value }: Omit<StoredRecord, "version">): Promise<InsertResult> {
+    try {
+      await this.#pool.query(
+        "INSERT INTO records (id, name, version, due_at, value) VALUES ($1, $2, 1, $3, $4)",
+        [id, name, dueAt, JSON.stringify(value)],
+      );
+      return "inserted";
+    } catch (error) {
+      const { code, constraint } = error as { code?: unknown; constraint?: unknown };
+      if (code !== UNIQUE_VIOLATION) throw error;
+      return constraint === "records_name" ? "name-taken" : "id-taken";
+    }
+  }
+
+  async get(id: string): Promise<StoredRecord | null> {
+    const [found] = await this.#rows(`SELECT ${COLUMNS} FROM records WHERE id = $1`, [id]);
+    return found ?? null;
+  }
+
+  async findByName(name: string): Promise<StoredRecord | null> {
+    const [found] = await this.#rows(`SELECT ${COLUMNS} FROM records WHERE name = $1`, [name]);
+    return found ?? null;
+  }
+
+  async compareAndSwap(id: string, version: number, { dueAt, value }: RecordChange): Promise<boolean> {
+    const { rowCount } = await this.#pool.query(
+      `UPDATE records SET version = version + 1, due_at = $3, value = $4, claimed_by = NULL, claimed_until = NULL
+       WHERE id = $1 AND version = $2`,
+      [id, version, dueAt, JSON.stringify(value)],
+    );
+    return rowCount === 1;
+  }
+
+  async delete(id: string, version: number): Promise<boolean> {
+    const { rowCount } = await this.#pool.query("DELETE FROM records WHERE id = $1 AND version = $2", [
+      id,
+      version,
+    ]);
+    return rowCount === 1;
+  }
+
+  async list({ after, limit }: { after?: string | undefined; limit: number }): Promise<RecordPage> {
+    // One more than asked for tells whether there is a next page.
+    const rows = await this.#rows(`SELECT ${COLUMNS} FROM records WHERE id > $1 ORDER BY id LIMIT $2`, [
+      after ?? "",
+      limit + 1,
+    ]);
+    const items = rows.slice(0, limit);
+    return { items, next: rows.length > limit ? (items.at(-1)?.id ?? null) : null };
+  }
+
+  /** Rows that another gateway is claiming at this very moment are left to it, and nobody waits for anybody. */
+  async claimDue({ now, limit, owner, until }: ClaimDue): Promise<readonly StoredRecord[]> {
+    const claimed = await this.#rows(
+      `WITH free AS (
+         SELECT id FROM records
+         WHERE due_at <= $1 AND (claimed_until IS NULL OR claimed_until <= $1 OR claimed_by = $2)
+         ORDER BY due_at, id LIMIT $3 FOR UPDATE SKIP LOCKED)
+       UPDATE records SET claimed_by = $2, claimed_until = $4 FROM free WHERE records.id = free.id
+       RETURNING ${COLUMNS}`,
+      [now, owner, limit, until],
+    );
+    return claimed.sort(byDue);
+  }
+
+  async earliestDue(): Promise<number | null> {
+    const { rows } = await this.#pool.query<{ due_at: number | null }>(
+      "SELECT min(due_at) AS due_at FROM records WHERE due_at IS NOT NULL",
+    );
+    return rows[0]?.due_at ?? null;
+  }
+
+  async close(): Promise<void> {
+    if (!this.#pool.ended) await this.#pool.end();
+  }
+
+  async #rows(sql: string, values: readonly unknown[]): Promise<StoredRecord[]> {
+    const { rows } = await this.#pool.query<Row>(sql, [...values]);
+    return rows.map(({ id, name, version, due_at: dueAt, value }) => ({
+      id,
+      name,
+      version,
+      dueAt,
+      value: JSON.parse(value) as StoredRecord["value"],
+    }));
+  }
+}

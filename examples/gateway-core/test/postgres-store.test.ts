@@ -1,0 +1,191 @@
+import { systemClock } from "slipway";
+import pg from "pg";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { serveGateway } from "../src/serve.js";
+import { DEFAULT_BUDGETS } from "../src/gateway/budgets.js";
+import { processDrivers } from "../src/driver/process-drivers.js";
+import { ChangeFeed } from "../src/store/postgres/change-feed.js";
+import { PostgresStore } from "../src/store/postgres/postgres-store.js";
+import { eventually } from "../src/testing/eventually.js";
+import { activationLedgerConformance } from "./activation-ledger-conformance.js";
+import { findPostgres, freePort, PostgresServer } from "./postgres-server.js";
+import { recordStoreConformance } from "./record-store-conformance.js";
+import { tempDir } from "./temp-dir.js";
+
+const found = findPostgres();
+const missing = "missing" in found ? found.missing : null;
+let server: PostgresServer | null = null;
+const open: AsyncDisposable[] = [];
+
+beforeAll(async () => {
+  if ("bin" in found) server = await PostgresServer.start(found.bin);
+}, 120_000);
+
+afterEach(async () => {
+  await Promise.allSettled(open.splice(0).map((one) => one[Symbol.asyncDispose]()));
+});
+
+afterAll(async () => {
+  await server?.dispose();
+});
+
+async function freshUrl(): Promise<string> {
+  if (server === null) throw new Error("no server");
+  return server.url(await server.createDatabase());
+}
+
+async function openStore(url: string): Promise<PostgresStore> {
+  const store = await PostgresStore.open({ url, connections: 2 });
+  open.push({ [Symbol.asyncDispose]: () => store.close() });
+  return store;
+}
+
+describe.skipIf(missing !== null)(
+  `the PostgreSQL store does what every record store must${because()}`,
+  () => {
+    for (const { name, run } of recordStoreConformance) {
+      it(name, async () => {
+        const url = await freshUrl();
+        await run(() => openStore(url));
+      });
+    }
+  },
+);
+
+describe.skipIf(missing !== null)(
+  `the PostgreSQL ledger does what every activation ledger must${because()}`,
+  () => {
+    for (const { name, run } of activationLedgerConformance) {
+      it(name, async () => {
+        const url = await freshUrl();
+        await run(async () => (await openStore(url)).ledger);
+      });
+    }
+
+    it("forgets a sandbox's entries and nobody else's", async () => {
+      const { ledger } = await openStore(await freshUrl());
+      const entry = { state: "active", version: 1, claim: "c", at: 1 } as const;
+      for (const id of ["sb-1/r1", "sb-1/r2", "sb-10/r1", "sb-0/r1"])
+        await ledger.compareAndSwap(id, null, entry);
+      await ledger.forget("sb-1");
+      const left = await Promise.all(
+        ["sb-1/r1", "sb-1/r2", "sb-10/r1", "sb-0/r1"].map((id) => ledger.read(id)),
+      );
+      expect(left).toEqual([null, null, entry, entry]);
+    });
+  },
+);
+
+describe.skipIf(missing !== null)(`a gateway on PostgreSQL${because()}`, () => {
+  it("that cannot read its records does not start, and keeps no address from one that can", async () => {
+    if (server === null) return;
+    const url = await freshUrl();
+    await openStore(url);
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    await client.query("ALTER TABLE records RENAME TO elsewhere");
+    const dataDir = await tempDir();
+    const options = { drivers: processDrivers, dataDir, databaseUrl: url, budgets: DEFAULT_BUDGETS };
+    const serving = { ...options, port: await freePort(), log: () => undefined };
+    await expect(serveGateway(serving)).rejects.toThrow('"records" does not exist');
+    await client.query("ALTER TABLE elsewhere RENAME TO records");
+    await client.end();
+    const running = await serveGateway(serving);
+    expect((await fetch(`${running.url}/healthz`)).ok).toBe(true);
+    await running.close();
+  });
+});
+
+describe.skipIf(missing !== null)(`the PostgreSQL store${because()}`, () => {
+  it("is migrated once by any number of gateways that open it at once", async () => {
+    const url = await freshUrl();
+    const stores = await Promise.all(Array.from({ length: 5 }, () => openStore(url)));
+    expect(await Promise.all(stores.map((store) => store.list({ limit: 1 })))).toEqual(
+      stores.map(() => ({ items: [], next: null })),
+    );
+  });
+
+  it("refuses a schema of a newer gateway instead of guessing", async () => {
+    const url = await freshUrl();
+    await openStore(url);
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    await client.query("INSERT INTO migrations (step) VALUES (99)");
+    await client.end();
+    await expect(openStore(url)).rejects.toThrow("schema version 99");
+  });
+
+  it("hands what is due to many claimers without overlap, and without one waiting for another", async () => {
+    const url = await freshUrl();
+    const stores = await Promise.all(Array.from({ length: 4 }, () => openStore(url)));
+    for (let index = 0; index < 40; index += 1) {
+      const id = `id-${String(index).padStart(2, "0")}`;
+      await stores[0]?.insert({ id, name: id, dueAt: index, value: {} });
+    }
+    const claims = await Promise.all(
+      stores.flatMap((store, owner) =>
+        [0, 1].map(() => store.claimDue({ now: 100, limit: 5, owner: `gateway-${owner}`, until: 200 })),
+      ),
+    );
+    const byOwner = claims.map(
+      (records, index) => [Math.floor(index / 2), records.map(({ id }) => id)] as const,
+    );
+    const owners = new Map<string, number>();
+    for (const [owner, ids] of byOwner) {
+      for (const id of ids) {
+        expect(owners.get(id) ?? owner).toBe(owner);
+        owners.set(id, owner);
+      }
+    }
+  });
+
+  it("is found again after the database was restarted, and an acknowledged write with it", async () => {
+    if (server === null) return;
+    const url = await freshUrl();
+    const store = await openStore(url);
+    await store.insert({ id: "a", name: "a", dueAt: null, value: { kept: true } });
+    await server.down("immediate");
+    await expect(store.get("a")).rejects.toThrow();
+    await server.up();
+    const found = await eventually("the record", () => store.get("a").catch(() => null));
+    expect(found.value).toEqual({ kept: true });
+  });
+
+  it("tells of every write, of none that only claims, and of the gap after a break", async () => {
+    if (server === null) return;
+    const url = await freshUrl();
+    const store = await openStore(url);
+    const heard: string[] = [];
+    let gaps = 0;
+    const feed = new ChangeFeed({
+      database: { url },
+      clock: systemClock,
+      onChange: (id) => heard.push(id),
+      onGap: () => (gaps += 1),
+    });
+    open.push(feed);
+    await eventually("the first gap", () => Promise.resolve(gaps === 1));
+    await store.insert({ id: "a", name: "a", dueAt: 1, value: {} });
+    await store.claimDue({ now: 5, limit: 9, owner: "me", until: 9 });
+    await store.compareAndSwap("a", 1, { dueAt: null, value: {} });
+    await store.compareAndSwap("a", 1, { dueAt: null, value: { lost: true } });
+    await store.delete("a", 2);
+    await store.insert({ id: "end", name: "end", dueAt: null, value: {} });
+    await eventually("the last write", () => Promise.resolve(heard.at(-1) === "end"));
+    expect(heard).toEqual(["a", "a", "a", "end"]);
+    await server.down("immediate");
+    await server.up();
+    await eventually("the gap after the break", () => Promise.resolve(gaps === 2));
+    await store.insert({ id: "b", name: "b", dueAt: null, value: {} });
+    await eventually("the write after the break", () => Promise.resolve(heard.at(-1) === "b"));
+  });
+
+  it("knows what time it has", async () => {
+    const store = await openStore(await freshUrl());
+    expect(Math.abs((await store.now()) - Date.now())).toBeLessThan(60_000);
+  });
+});
+
+function because(): string {
+  return missing === null ? "" : ` (skipped: ${missing})`;
+}

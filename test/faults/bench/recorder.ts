@@ -1,0 +1,87 @@
+import pg from "pg";
+import { decodeRecord } from "../../../examples/gateway-core/src/record/record-schema.js";
+import { PostgresStore } from "../../../examples/gateway-core/src/store/postgres/postgres-store.js";
+import type { Version } from "../checker/history.js";
+
+/** Told in the transaction of the write itself: what was not committed is not in it, and nothing that was is missing. */
+const SCHEMA = `
+  CREATE TABLE fault_history (
+    seq BIGSERIAL PRIMARY KEY,
+    id TEXT COLLATE "C" NOT NULL,
+    op TEXT NOT NULL,
+    version BIGINT NOT NULL,
+    at FLOAT8 NOT NULL,
+    value TEXT
+  );
+  CREATE INDEX fault_history_id ON fault_history (id, seq);
+  CREATE FUNCTION fault_history_write() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    IF TG_OP = 'UPDATE' AND NEW.version = OLD.version AND NEW.value = OLD.value THEN RETURN NULL; END IF;
+    INSERT INTO fault_history (id, op, version, at, value)
+    VALUES (coalesce(NEW.id, OLD.id), lower(TG_OP), coalesce(NEW.version, OLD.version),
+            extract(epoch FROM clock_timestamp()) * 1000, CASE TG_OP WHEN 'DELETE' THEN NULL ELSE NEW.value END);
+    RETURN NULL;
+  END $$;
+  CREATE TRIGGER fault_history_written AFTER INSERT OR UPDATE OR DELETE ON records
+    FOR EACH ROW EXECUTE FUNCTION fault_history_write();`;
+
+interface Row {
+  readonly op: Version["op"];
+  readonly version: string;
+  readonly at: number;
+  readonly value: string | null;
+}
+
+/** Every committed version of every record of one database. */
+export class Recorder {
+  readonly #url: string;
+
+  private constructor(url: string) {
+    this.#url = url;
+  }
+
+  /** Makes the store's schema and, before anybody writes, the history beside it. */
+  static async install(url: string): Promise<Recorder> {
+    const store = await PostgresStore.open({ url });
+    await store.close();
+    const recorder = new Recorder(url);
+    await recorder.#query(SCHEMA);
+    return recorder;
+  }
+
+  async ids(): Promise<readonly string[]> {
+    return (await this.#query<{ id: string }>("SELECT DISTINCT id FROM fault_history ORDER BY id")).map(
+      ({ id }) => id,
+    );
+  }
+
+  /** @throws CorruptRecordError for a version that cannot be read */
+  async versionsOf(id: string): Promise<readonly Version[]> {
+    const rows = await this.#query<Row>(
+      "SELECT op, version, at, value FROM fault_history WHERE id = $1 ORDER BY seq",
+      [id],
+    );
+    return rows.map(({ op, version, at, value }) => ({
+      op,
+      version: Number(version),
+      at,
+      record: value === null ? null : decodeRecord(id, JSON.parse(value)),
+    }));
+  }
+
+  /** The version of each record that there is now. */
+  async stored(): Promise<ReadonlyMap<string, number>> {
+    const rows = await this.#query<{ id: string; version: string }>("SELECT id, version FROM records");
+    return new Map(rows.map(({ id, version }) => [id, Number(version)]));
+  }
+
+  async #query<R extends pg.QueryResultRow>(sql: string, values: readonly unknown[] = []): Promise<R[]> {
+    const client = new pg.Client({ connectionString: this.#url });
+    await client.connect();
+    try {
+      return (await client.query<R>(sql, [...values])).rows;
+    } finally {
+      await client.end();
+    }
+  }
+}

@@ -1,0 +1,162 @@
+import { createServer, request, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Delivery } from "../checker/history.js";
+
+interface Message {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly body: Buffer;
+}
+
+interface Reply {
+  readonly status: number;
+  readonly type: string | undefined;
+  readonly body: Buffer;
+}
+
+/**
+ * What stands between supervisors and gateways: passes every request on, notes what was answered, and on demand
+ * delivers reports twice, the second time later, or holds them back so that they arrive in another order.
+ */
+export class Replayer {
+  mode: "plain" | "duplicate" | "reorder" = "plain";
+  readonly #target: number;
+  readonly #random: () => number;
+  readonly #server: Server;
+  readonly #deliveries = new Map<string, Delivery[]>();
+  readonly #late = new Set<Promise<unknown>>();
+  readonly #closing = new AbortController();
+  #replayed = 0;
+  #heldBack = 0;
+
+  private constructor(target: number, random: () => number) {
+    this.#target = target;
+    this.#random = random;
+    this.#server = createServer((incoming, outgoing) => {
+      this.#serve(incoming, outgoing).catch(() => outgoing.destroy());
+    });
+  }
+
+  static async start(target: number, random: () => number): Promise<Replayer> {
+    const replayer = new Replayer(target, random);
+    replayer.#server.listen(0, "127.0.0.1");
+    await once(replayer.#server, "listening");
+    return replayer;
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  /** How many reports were delivered again, and how many were held back. */
+  get counts(): { readonly replayed: number; readonly heldBack: number } {
+    return { replayed: this.#replayed, heldBack: this.#heldBack };
+  }
+
+  deliveriesOf(id: string): readonly Delivery[] {
+    return this.#deliveries.get(id) ?? [];
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    this.#server.close();
+    this.#server.closeAllConnections();
+    await Promise.allSettled(this.#late);
+  }
+
+  async #serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of incoming) chunks.push(chunk as Buffer);
+    const message: Message = {
+      method: incoming.method ?? "GET",
+      url: incoming.url ?? "/",
+      headers: {
+        authorization: incoming.headers.authorization,
+        "x-slipway-run": incoming.headers["x-slipway-run"] as string | undefined,
+        "content-type": incoming.headers["content-type"],
+      },
+      body: Buffer.concat(chunks),
+    };
+    const gone = new AbortController();
+    outgoing.once("close", () => gone.abort());
+    if (message.method !== "GET" && this.mode !== "plain") await this.#disturb(message);
+    const reply = await this.#deliver(message, gone.signal).catch(() => null);
+    if (reply === null) {
+      outgoing.destroy();
+      return;
+    }
+    const type = reply.type === undefined ? {} : { "content-type": reply.type };
+    outgoing.writeHead(reply.status, type).end(reply.body);
+  }
+
+  async #disturb(message: Message): Promise<void> {
+    const { signal } = this.#closing;
+    const after = async (ms: number): Promise<boolean> => delay(ms, true, { signal }).catch(() => false);
+    if (this.mode === "reorder") {
+      this.#heldBack += 1;
+      await after(this.#random() * 1500);
+      return;
+    }
+    this.#replayed += 1;
+    // At the same moment, soon, or long after its attempt may be over.
+    const wait = [0, this.#random() * 500, this.#random() * 12_000][Math.floor(this.#random() * 3)] ?? 0;
+    const late = after(wait)
+      .then((goOn) => (goOn ? this.#deliver(message, signal) : null))
+      .catch(() => null)
+      .finally(() => this.#late.delete(late));
+    this.#late.add(late);
+  }
+
+  async #deliver(message: Message, signal: AbortSignal): Promise<Reply> {
+    const sentAt = Date.now();
+    const reply = await this.#forward(message, signal);
+    this.#note(message, reply, sentAt);
+    return reply;
+  }
+
+  async #forward({ method, url, headers, body }: Message, signal: AbortSignal): Promise<Reply> {
+    const given = Object.entries(headers).filter(
+      (entry): entry is [string, string] => entry[1] !== undefined,
+    );
+    const options = { host: "127.0.0.1", port: this.#target, method, path: url, agent: false, signal };
+    const outgoing = request({
+      ...options,
+      headers: { ...Object.fromEntries(given), "content-length": String(body.length) },
+    });
+    outgoing.end(body);
+    const [incoming] = (await once(outgoing, "response", { signal })) as [IncomingMessage];
+    const chunks: Buffer[] = [];
+    for await (const chunk of incoming) chunks.push(chunk as Buffer);
+    const { statusCode = 502, headers: answered } = incoming;
+    return { status: statusCode, type: answered["content-type"], body: Buffer.concat(chunks) };
+  }
+
+  #note(message: Message, reply: Reply, sentAt: number): void {
+    const [, id, what = ""] = /\/v1\/supervisor\/([^/]+)\/(\w+)/.exec(message.url) ?? [];
+    if (id === undefined) return;
+    const told = jsonOf(message.body);
+    const answer = jsonOf(reply.body);
+    const deliveries = this.#deliveries.get(id) ?? [];
+    this.#deliveries.set(id, deliveries);
+    deliveries.push({
+      attempt: message.headers["authorization"]?.replace(/^Bearer /, "") ?? "",
+      run: Number(message.headers["x-slipway-run"]),
+      what: [what, told["kind"]].filter((word) => typeof word === "string").join(" "),
+      sentAt,
+      answeredAt: Date.now(),
+      status: reply.status,
+      activate: answer["activate"] === true,
+    });
+  }
+}
+
+function jsonOf(body: Buffer): Record<string, unknown> {
+  try {
+    return (JSON.parse(body.toString()) ?? {}) as Record<string, unknown>;
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,45 @@
+/**
+ * The fault bench by hand: three gateways, a load and faults for as long as asked, and the checker's report.
+ *
+ *   npm run faults -- --minutes 5 --seed 7
+ */
+import { parseArgs } from "node:util";
+import { findPostgres } from "../../examples/gateway-core/test/postgres-server.js";
+import { runFaults } from "./bench/fault-bench.js";
+import { violationLines } from "./bench/report.js";
+
+const { values } = parseArgs({
+  options: {
+    minutes: { type: "string", default: "5" },
+    seed: { type: "string" },
+    broken: { type: "string" },
+    rate: { type: "string", default: "15" },
+    "fault-every-ms": { type: "string", default: "3000" },
+    "peace-s": { type: "string", default: "120" },
+    logs: { type: "string" },
+  },
+});
+const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31));
+const found = findPostgres();
+if ("missing" in found) throw new Error(found.missing);
+const program = (name: string): string => new URL(name, import.meta.url).pathname;
+const report = await runFaults({
+  seed,
+  durationMs: Number(values.minutes) * 60_000,
+  postgres: found.bin,
+  program:
+    values.broken === undefined
+      ? program("../../../examples/gateway-core/dist/cli.js")
+      : program("broken-gateway.js"),
+  env: values.broken === undefined ? {} : { SLIPWAY_BROKEN: values.broken },
+  operationsPerSecond: Number(values.rate),
+  faultEveryMs: Number(values["fault-every-ms"]),
+  peaceLimitMs: Number(values["peace-s"]) * 1000,
+  keepLogsIn: values.logs,
+  tell: (line) => console.log(line),
+});
+const { violations, ...figures } = report;
+console.log(JSON.stringify(figures, null, 2));
+for (const line of violationLines(violations)) console.log(line);
+if (violations.length > 0) console.log(`seed ${seed} repeats the schedule of operations and faults`);
+process.exit(violations.length > 0 ? 1 : 0);
