@@ -27,12 +27,16 @@ export function wantsRun(version: SandboxVersion, sandbox: Plain): boolean {
  */
 export async function discoverVersion(client: KubeClient, signal: AbortSignal): Promise<SandboxVersion> {
   for (const version of SANDBOX_VERSIONS) {
-    const found = await client.get(`/apis/${SANDBOX_GROUP}/${version}`, { signal }).catch((error: unknown) => {
-      if (isStatus(error, 404)) return {};
-      throw error;
-    });
+    const found = await client
+      .get(`/apis/${SANDBOX_GROUP}/${version}`, { signal })
+      .catch((error: unknown) => {
+        if (isStatus(error, 404)) return {};
+        throw error;
+      });
     if (recordsOf(memberOf(found, "resources")).some(({ name }) => name === "sandboxes")) return version;
   }
   const wanted = SANDBOX_VERSIONS.join(" nor ");
-  throw new Error(`The cluster serves sandboxes of ${SANDBOX_GROUP} neither as ${wanted}: install agent-sandbox`);
+  throw new Error(
+    `The cluster serves sandboxes of ${SANDBOX_GROUP} neither as ${wanted}: install agent-sandbox`,
+  );
 }
