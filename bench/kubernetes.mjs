@@ -30,7 +30,9 @@ function heapMb() {
 
 async function startServer(dir) {
   const outfile = join(dir, "server.mjs");
-  const banner = { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' };
+  const banner = {
+    js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',
+  };
   await build({
     entryPoints: [example("test/bench-server.ts")],
     outfile,
@@ -155,7 +157,8 @@ try {
   await measure(server, "record store: 1000 swaps, one after another", async () => {
     for (let index = 0; index < 1000; index += 1) {
       const id = `id-box-${String(index).padStart(5, "0")}`;
-      if (!(await store.compareAndSwap(id, 1, { dueAt: null, value: { filler: "y".repeat(2000) } }))) throw new Error(id);
+      if (!(await store.compareAndSwap(id, 1, { dueAt: null, value: { filler: "y".repeat(2000) } })))
+        throw new Error(id);
     }
   });
   await store.close();

@@ -160,7 +160,7 @@ export class InProcessSupervisors implements Runtime {
       data: { token: string };
     } | null;
     const token = Buffer.from(found?.data.token ?? "", "base64").toString();
-    const claim = `${work.pod.metadata.uid}`;
+    const claim = work.pod.metadata.uid;
     for (;;) {
       if (signal.aborted) return;
       const gateway = this.#gateway();
