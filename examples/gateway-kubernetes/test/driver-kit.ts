@@ -46,7 +46,7 @@ export async function startDriver(release: Release, more: Partial<ClusterOptions
     });
     settled.catch(() => undefined);
     await driven.run(limitMs, () => done);
-    if (!done) throw new Error(`not done within ${limitMs} virtual milliseconds`);
+    if (!(done as boolean)) throw new Error(`not done within ${limitMs} virtual milliseconds`);
     return settled;
   };
   const find = (storage: string, name: string): KubeObject | null =>

@@ -8,6 +8,7 @@ import { TempDirs } from "@slipway-examples/gateway-core/testing";
 import type { Clock } from "slipway";
 import { seededRandom } from "slipway/testing";
 import { KubeClient } from "../src/api/kube-client.js";
+import { onAbort } from "../src/api/on-abort.js";
 import type { Transport } from "../src/api/transport.js";
 import { KubernetesDriver } from "../src/driver/kubernetes-driver.js";
 import { SandboxObjects } from "../src/driver/sandbox-objects.js";
@@ -53,8 +54,8 @@ export class Replica {
       death.signal.throwIfAborted();
       const controller = new AbortController();
       const end = (): void => controller.abort(new Error("the process is gone"));
-      for (const signal of [request.signal, death.signal])
-        signal.addEventListener("abort", end, { once: true });
+      onAbort(request.signal, end);
+      onAbort(death.signal, end);
       const reply = await transport({ ...request, signal: controller.signal });
       death.signal.throwIfAborted();
       return reply;
@@ -159,7 +160,7 @@ export class InProcessSupervisors implements Runtime {
       data: { token: string };
     } | null;
     const token = Buffer.from(found?.data.token ?? "", "base64").toString();
-    const claim = `${work.pod.metadata.uid}`;
+    const claim = work.pod.metadata.uid;
     for (;;) {
       if (signal.aborted) return;
       const gateway = this.#gateway();

@@ -73,7 +73,7 @@ async function world(
         () => (done = true),
       );
       await driven.run(limitMs, () => done);
-      if (!done) throw new Error(`not done within ${limitMs} virtual milliseconds`);
+      if (!(done as boolean)) throw new Error(`not done within ${limitMs} virtual milliseconds`);
       return work;
     },
     async phase(name: string): Promise<string> {

@@ -27,7 +27,8 @@ interface Manifest {
 /** The objects of a file of `deploy/`. */
 export function manifests(file: string): Manifest[] {
   const text = readFileSync(new URL(`../deploy/${file}`, import.meta.url), "utf8");
-  return loadAllYaml(text) as Manifest[];
+  // Plain objects, without the classes that the library makes of them.
+  return JSON.parse(JSON.stringify(loadAllYaml(text))) as Manifest[];
 }
 
 /** The rights that `deploy/rbac.yaml` gives, role by role. */

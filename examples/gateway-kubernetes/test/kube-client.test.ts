@@ -14,13 +14,13 @@ async function virtual() {
   const cluster = await startCluster({ clock });
   const driven = new Driven(clock);
   const client = cluster.client({ transport: driven.watched(cluster.transport()) });
-  return { clock, cluster, driven, client };
+  return { clock, cluster, driven, client, [Symbol.asyncDispose]: () => cluster[Symbol.asyncDispose]() };
 }
 
 describe("the client", () => {
   it("waits as long as a 429 asks, for every request, and sends it again once", async () => {
-    const { clock, cluster, driven, client } = await virtual();
-    await using _ = cluster;
+    await using it = await virtual();
+    const { clock, cluster, driven, client } = it;
     cluster.server.faults.inject({ fault: { kind: "status", code: 429, retryAfterSeconds: 7 }, times: 1 });
     const begunAt = clock.now();
     let answers = 0;
@@ -40,8 +40,8 @@ describe("the client", () => {
   });
 
   it("asks a server that is down once at a time, at growing distances, however many calls wait", async () => {
-    const { cluster, driven, client } = await virtual();
-    await using _ = cluster;
+    await using it = await virtual();
+    const { cluster, driven, client } = it;
     let sent = 0;
     const transport = driven.watched(cluster.transport());
     const counted = cluster.client({
@@ -68,8 +68,8 @@ describe("the client", () => {
   });
 
   it("sends what failed with a 5xx again, and gives what stays so to its caller", async () => {
-    const { cluster, driven, client } = await virtual();
-    await using _ = cluster;
+    await using it = await virtual();
+    const { cluster, driven, client } = it;
     cluster.server.faults.inject({ fault: { kind: "status", code: 500 }, times: 2 });
     const call = client.get(PODS, { signal });
     await driven.run(30_000, () => cluster.server.ledger.requests >= 3);
@@ -82,8 +82,8 @@ describe("the client", () => {
   });
 
   it("gives a request that is never answered up after its limit, and tells whose time it was", async () => {
-    const { cluster, driven } = await virtual();
-    await using _ = cluster;
+    await using it = await virtual();
+    const { cluster, driven } = it;
     const client = cluster.client({ requestLimitMs: 5000, maxAttempts: 1, transport: cluster.transport() });
     cluster.server.faults.inject({ fault: { kind: "hang" } });
     const call = client.get(PODS, { signal }).catch((error: unknown) => error as Error);
@@ -95,8 +95,8 @@ describe("the client", () => {
   });
 
   it("rejects with the caller's own reason, before, during and while it waits its turn", async () => {
-    const { cluster, driven, client } = await virtual();
-    await using _ = cluster;
+    await using it = await virtual();
+    const { cluster, driven, client } = it;
     const reason = new Error("not wanted any more");
     await expect(client.get(PODS, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
     cluster.server.faults.inject({ fault: { kind: "hang" }, times: 1 });

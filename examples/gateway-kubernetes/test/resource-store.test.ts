@@ -1,7 +1,7 @@
-import { describe, expect, it } from "vitest";
+import { describe, it } from "vitest";
 import { recordStoreConformance } from "../../gateway-core/test/record-store-conformance.js";
 import { ResourceStore } from "../src/store/resource-store.js";
-import { NAMESPACE, startCluster, until, type Api } from "./kit.js";
+import { NAMESPACE, startCluster, type Api } from "./kit.js";
 
 function openStore(cluster: Api): ResourceStore {
   return new ResourceStore({
@@ -29,5 +29,3 @@ describe("the store of custom resources does what every record store must", () =
     });
   }
 });
-void expect;
-void until;

@@ -89,7 +89,7 @@ class SharedAgent {
   agentFor(protocol: string, identity: Identity): HttpAgent {
     const key = JSON.stringify([
       protocol,
-      ...Object.entries(identity).map(([name, value]) => [name, String(value)]),
+      ...Object.entries(identity).map(([name, value]) => [name, keyText(value)]),
     ]);
     if (this.#agent === undefined || key !== this.#key) {
       // The connections of the former credentials end when their requests do.
@@ -101,4 +101,9 @@ class SharedAgent {
     }
     return this.#agent;
   }
+}
+
+/** Certificates and keys as text; anything else by its JSON. */
+function keyText(value: unknown): string {
+  return Buffer.isBuffer(value) ? value.toString("latin1") : (JSON.stringify(value) ?? "");
 }

@@ -153,10 +153,14 @@ export class KubernetesDriver implements DriverPort {
   }
 
   async #untilNoPods(sandbox: SandboxRef, uid: string, signal: AbortSignal): Promise<void> {
+    const version = await this.#objects.version(signal);
     for (let waits = 1; ; waits += 1) {
       const pods = await this.#objects.pods(sandbox.id, signal);
       if (!pods.some((pod) => isOwnedBy(pod, uid))) return;
       await this.#wait(sandbox.id, waits, signal);
+      // A start that came after this stop has its own pods, which are not this stop's to wait for.
+      const found = await this.#own(sandbox, signal);
+      if (found === null || uidOf(found) !== uid || wantsRun(version, found)) return;
     }
   }
 

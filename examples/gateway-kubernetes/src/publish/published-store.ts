@@ -15,6 +15,8 @@ export class PublishedStore implements RecordStore {
   readonly #publisher: PhasePublisher;
   /** Names of records that were read here: a write names its record by id. */
   readonly #names = new Map<string, string>();
+  /** What was last told of a record: most writes change nothing that people see. */
+  readonly #told = new Map<string, string>();
 
   constructor(store: RecordStore, publisher: PhasePublisher) {
     this.#store = store;
@@ -29,7 +31,7 @@ export class PublishedStore implements RecordStore {
 
   async get(id: string): Promise<StoredRecord | null> {
     const found = await this.#store.get(id);
-    if (found === null) this.#names.delete(id);
+    if (found === null) this.#forget(id);
     else this.#names.set(id, found.name);
     return found;
   }
@@ -47,7 +49,7 @@ export class PublishedStore implements RecordStore {
 
   async delete(id: string, version: number): Promise<boolean> {
     const deleted = await this.#store.delete(id, version);
-    if (deleted) this.#names.delete(id);
+    if (deleted) this.#forget(id);
     return deleted;
   }
 
@@ -68,10 +70,19 @@ export class PublishedStore implements RecordStore {
     await this.#store.close();
   }
 
+  #forget(id: string): void {
+    this.#names.delete(id);
+    this.#told.delete(id);
+  }
+
   #publish(id: string, name: string, version: number, value: JsonObject): void {
     const phase = textAt(value, "phase");
     if (phase === null) return;
     const reason = textAt(value, "reason") ?? "";
-    this.#publisher.note({ id, name, version, phase, reason, message: textAt(value, "message") ?? "" });
+    const message = textAt(value, "message") ?? "";
+    const told = `${phase}/${reason}/${message}`;
+    if (this.#told.get(id) === told) return;
+    this.#told.set(id, told);
+    this.#publisher.note({ id, name, version, phase, reason, message });
   }
 }

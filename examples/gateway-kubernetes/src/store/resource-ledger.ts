@@ -42,7 +42,7 @@ export class ResourceLedger implements ActivationLedger {
   }
 
   /** The entries are in the record's object and go with it. */
-  forget(_sandbox: string): Promise<void> {
+  forget(): Promise<void> {
     return Promise.resolve();
   }
 }
