@@ -40,6 +40,7 @@ export {
 } from "./serve.js";
 export { sleep } from "./sleep.js";
 export type {
+  ClaimDue,
   InsertResult,
   RecordChange,
   RecordPage,

@@ -9,7 +9,7 @@ import { PostgresStore } from "../src/store/postgres/postgres-store.js";
 import { eventually } from "../src/testing/eventually.js";
 import { activationLedgerConformance } from "./activation-ledger-conformance.js";
 import { findPostgres, freePort, PostgresServer } from "./postgres-server.js";
-import { recordStoreConformance } from "./record-store-conformance.js";
+import { claimConformance, recordStoreConformance } from "./record-store-conformance.js";
 import { tempDir } from "./temp-dir.js";
 
 const found = findPostgres();
@@ -43,7 +43,7 @@ async function openStore(url: string): Promise<PostgresStore> {
 describe.skipIf(missing !== null)(
   `the PostgreSQL store does what every record store must${because()}`,
   () => {
-    for (const { name, run } of recordStoreConformance) {
+    for (const { name, run } of [...recordStoreConformance, ...claimConformance]) {
       it(name, async () => {
         const url = await freshUrl();
         await run(() => openStore(url));

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import type { RecordStore } from "../src/store/record-store.js";
 import { SqliteStore } from "../src/store/sqlite-store.js";
-import { recordStoreConformance } from "./record-store-conformance.js";
+import { claimConformance, recordStoreConformance } from "./record-store-conformance.js";
 import { tempDir } from "./temp-dir.js";
 
 const open: RecordStore[] = [];
@@ -22,7 +22,7 @@ function openStore(path: string): Promise<RecordStore> {
 }
 
 describe("the SQLite store does what every record store must", () => {
-  for (const { name, run } of recordStoreConformance) {
+  for (const { name, run } of [...recordStoreConformance, ...claimConformance]) {
     it(name, async () => {
       const path = join(await tempDir(), "store.db");
       await run(() => openStore(path));

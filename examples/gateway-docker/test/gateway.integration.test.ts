@@ -130,7 +130,7 @@ describe.skipIf(whyNoEngine !== null)(`a gateway over a real engine (${whyNoEngi
     const refused = await gateway.until(
       id,
       ({ phase, admission }) => phase === "Error" || admission === "rejected",
-      120_000,
+      300_000,
     );
     const [image] = refused.steps;
     expect(image).toMatchObject({ label: "Image imported from archive", subject: "local-big:1" });
@@ -146,7 +146,7 @@ describe.skipIf(whyNoEngine !== null)(`a gateway over a real engine (${whyNoEngi
     );
     await gateway.removeAll();
     await engine.docker.getImage(archive!.Id).remove();
-  }, 300_000);
+  }, 400_000);
 
   it("expires a stalled import at its own deadline, names step and bytes, and leaves nothing once the engine goes on", async () => {
     const path = join(await temp.make(), "stalled.tar");

@@ -79,8 +79,7 @@ describe.skipIf(whyNoPodman !== null)(
         repo: IMAGE.name,
         changes: ["ENV PATH=/usr/local/bin:/bin"],
       });
-      for await (const message of jsonLines((await answer) as NodeJS.ReadableStream))
-        expect(message["error"]).toBeUndefined();
+      for await (const message of jsonLines(await answer)) expect(message["error"]).toBeUndefined();
     });
     afterAll(() => podman.end());
 

@@ -52,8 +52,8 @@ export interface RecordStore {
   list(options: { readonly after?: string | undefined; readonly limit: number }): Promise<RecordPage>;
   /**
    * Records whose `dueAt` has come and that no other gateway claimed, the earliest first, claimed for the owner. Saves
-   * work where many gateways share a store, and nothing else: what is decided is decided by compare-and-swap. A claim
-   * is no write of the record, and the next write ends it.
+   * work where many gateways share a store, and nothing else: what is decided is decided by compare-and-swap, and a
+   * store may claim nothing. A claim is no write of the record, and the next write ends it.
    */
   claimDue(claim: ClaimDue): Promise<readonly StoredRecord[]>;
   /** The earliest `dueAt` of all records. */

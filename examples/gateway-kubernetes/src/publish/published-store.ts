@@ -1,4 +1,5 @@
 import type {
+  ClaimDue,
   InsertResult,
   JsonObject,
   RecordChange,
@@ -57,8 +58,8 @@ export class PublishedStore implements RecordStore {
     return this.#store.list(options);
   }
 
-  due(options: { readonly now: number; readonly limit: number }): Promise<readonly StoredRecord[]> {
-    return this.#store.due(options);
+  claimDue(claim: ClaimDue): Promise<readonly StoredRecord[]> {
+    return this.#store.claimDue(claim);
   }
 
   earliestDue(): Promise<number | null> {

@@ -1,4 +1,5 @@
 import type {
+  ClaimDue,
   InsertResult,
   RecordChange,
   RecordPage,
@@ -182,7 +183,8 @@ export class ResourceStore implements RecordStore {
     return { items, next: later.length > limit ? (items.at(-1)?.id ?? null) : null };
   }
 
-  async due({ now, limit }: { now: number; limit: number }): Promise<readonly StoredRecord[]> {
+  /** Claims nothing: every gateway looks at what is due, and the one whose write comes first decides. */
+  async claimDue({ now, limit }: ClaimDue): Promise<readonly StoredRecord[]> {
     await this.#current();
     return [...this.#mirror.values()]
       .filter(({ dueAt }) => dueAt !== null && dueAt <= now)
