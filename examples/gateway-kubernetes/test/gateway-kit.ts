@@ -162,13 +162,13 @@ export class InProcessSupervisors implements Runtime {
     const token = Buffer.from(found?.data.token ?? "", "base64").toString();
     const claim = work.pod.metadata.uid;
     for (;;) {
-      if (signal.aborted) return;
+      if (isOver(signal)) return;
       const gateway = this.#gateway();
       const outcome =
         gateway === null
           ? "away"
           : await this.#once(gateway, { id, run, token, claim }).catch(() => "away" as const);
-      if (signal.aborted) return;
+      if (isOver(signal)) return;
       if (outcome === "dismissed") {
         exit(1);
         return;
@@ -186,7 +186,7 @@ export class InProcessSupervisors implements Runtime {
         const exitAfterMs = this.#exitAfterMs(work.pod);
         if (exitAfterMs === null) return;
         await this.#sleep(exitAfterMs);
-        if (signal.aborted) return;
+        if (isOver(signal)) return;
         await this.#tell({ id, run, token }, { kind: "exited", exitCode: 0, signal: null }, signal);
         exit(0);
         return;
@@ -240,3 +240,8 @@ export const SPEC = {
   driverOptions: {},
   budgets: {},
 };
+
+/** Asked again after each wait, in which it may have changed. */
+function isOver(signal: AbortSignal): boolean {
+  return signal.aborted;
+}

@@ -105,5 +105,5 @@ class SharedAgent {
 
 /** Certificates and keys as text; anything else by its JSON. */
 function keyText(value: unknown): string {
-  return Buffer.isBuffer(value) ? value.toString("latin1") : (JSON.stringify(value) ?? "");
+  return Buffer.isBuffer(value) ? value.toString("latin1") : JSON.stringify([value]);
 }
