@@ -31,7 +31,7 @@ export const vmReasons = extendCatalog(sandboxReasons, {
     MachineStartUnusable: {
       ...onReady,
       summary:
-        "What the guest has to be told cannot be told: the gateway's address, or a line break in a word.",
+        "What the guest has to be told cannot be told: the gateway's address, a line break, or too long a command.",
       action: "Read the message.",
     },
   },

@@ -1,6 +1,5 @@
 import {
   isAlive,
-  readStartMarker,
   type DriverPort,
   type ImageSpec,
   type Json,
@@ -23,11 +22,8 @@ import {
   type Page,
   type WatchEvent,
 } from "slipway/phase";
-import { z } from "zod";
-import { ExportContainer } from "./image/docker-export.js";
-import { dropPacked, ImageCache } from "./image/image-cache.js";
+import { ImageCache } from "./image/image-cache.js";
 import { checkImage, sourceOf } from "./image/image-source.js";
-import { readJson, writeJson } from "./json-file.js";
 import { MachineNews } from "./machine-news.js";
 import { usableAccelerator } from "./machine/accelerator.js";
 import { prepareDisks } from "./machine/disks.js";
@@ -36,15 +32,15 @@ import { endMachine, killMachine, startMachine } from "./machine/machine.js";
 import { observeMachine } from "./machine/observe-machine.js";
 import { START, type Accelerator } from "./machine/qemu-arguments.js";
 import { gatewayOf, startLines } from "./machine/start-lines.js";
+import { OvertakenError, refuseOvertaken } from "./overtaken.js";
 import { isNewer, SandboxDirs, sandboxesIn, type Start } from "./sandbox-dirs.js";
+import { claimStaging, isBeingPrepared, unstage } from "./staging.js";
 import { parseVmOptions } from "./vm-options.js";
 import { permanent } from "./reasons.js";
 
 /** How long a guest may take to switch itself off: without KVM even that is slow. */
 const STOP_GRACE_MS = 15_000;
 const PAGE = 100;
-
-const ownerSchema = z.object({ pid: z.int().positive(), startMarker: z.string() });
 
 export interface VmDriverOptions {
   readonly dataDir: string;
@@ -83,16 +79,12 @@ export class VmDriver implements DriverPort {
     const dirs = await this.#dirs(sandbox);
     const running = await this.#adopt(dirs, request);
     if (running !== null) return running;
-    await this.#unstage(dirs, instance).catch(() => undefined);
+    await unstage(dirs, this.#docker, instance).catch(() => undefined);
     const staging = dirs.stagingOf(instance);
     try {
-      await mkdir(staging, { recursive: true, mode: 0o700 });
-      await writeJson(ownerIn(staging), {
-        pid: process.pid,
-        startMarker: await readStartMarker(process.pid),
-      });
+      await claimStaging(staging);
       const source = await sourceOf(image, this.#docker, signal);
-      const cache = new ImageCache(join(await realpath(this.#options.dataDir), "images"));
+      const cache = new ImageCache(join(await this.#root(), "images"));
       const cached = await cache.provide({
         image,
         source,
@@ -134,7 +126,7 @@ export class VmDriver implements DriverPort {
       throw error;
     } finally {
       // What an engine does not remove now is in the note, and is removed with the next cleanup.
-      await this.#unstage(dirs, instance).catch(() => undefined);
+      await unstage(dirs, this.#docker, instance).catch(() => undefined);
     }
   }
 
@@ -144,7 +136,7 @@ export class VmDriver implements DriverPort {
   }
 
   async list(cursor: string | null): Promise<Page<ObservedSandbox>> {
-    const ids = await namesIn(sandboxesIn(await realpath(this.#options.dataDir)));
+    const ids = await namesIn(sandboxesIn(await this.#root()));
     const after = cursor === null ? 0 : ids.findIndex((id) => id > cursor);
     const page = after < 0 ? [] : ids.slice(after, after + PAGE);
     const items = await Promise.all(
@@ -157,8 +149,8 @@ export class VmDriver implements DriverPort {
   async *watch({ signal }: WorkContext): AsyncIterable<WatchEvent> {
     const news = on(this.#news, "news", { signal });
     try {
-      for (const id of await namesIn(sandboxesIn(await realpath(this.#options.dataDir))))
-        void this.#attachTo(id);
+      for (const id of await namesIn(sandboxesIn(await this.#root())))
+        this.#attachTo(id).catch(() => undefined);
       for await (const [id] of news) yield { type: "changed", id: id as string };
     } catch (error) {
       if (!signal.aborted) throw error;
@@ -177,14 +169,14 @@ export class VmDriver implements DriverPort {
   async cleanUp(sandbox: SandboxRef, { signal }: WorkContext): Promise<void> {
     const dirs = await this.#dirs(sandbox);
     await this.#endMachines(dirs, signal, 0);
-    await this.#unstage(dirs);
+    await unstage(dirs, this.#docker);
     this.#news.say(sandbox.id);
   }
 
   async remove(sandbox: SandboxRef, { signal }: WorkContext): Promise<void> {
     const dirs = await this.#dirs(sandbox);
     await this.#endMachines(dirs, signal, 0);
-    await this.#unstage(dirs);
+    await unstage(dirs, this.#docker);
     await rm(dirs.root, { recursive: true, force: true, maxRetries: 3 });
     this.#news.say(sandbox.id);
   }
@@ -229,19 +221,6 @@ export class VmDriver implements DriverPort {
     await rmdir(join(dirs.root, "machines")).catch(() => undefined);
   }
 
-  /** Removes what the starts up to the given one have staged: first what takes room, then what an engine has to do. */
-  async #unstage(dirs: SandboxDirs, upTo?: Start): Promise<void> {
-    const staged = (await dirs.staged()).filter((start) => upTo === undefined || !isNewer(start, upTo));
-    const directories = staged.map((start) => dirs.stagingOf(start));
-    for (const directory of directories) await dropPacked(directory);
-    for (const directory of directories) {
-      await rm(ownerIn(directory), { force: true });
-      await (await ExportContainer.noted(this.#docker, directory))?.remove();
-      await rm(directory, { recursive: true, force: true });
-    }
-    await rmdir(join(dirs.root, "staging")).catch(() => undefined);
-  }
-
   async #usable(): Promise<Accelerator> {
     const { accelerator = "auto", qemu = "qemu-system-x86_64" } = this.#options;
     const { kernel, initrd } = this.#guest();
@@ -261,36 +240,14 @@ export class VmDriver implements DriverPort {
   }
 
   /** By its real path, which is what the system shows of a process that works there. */
-  async #dirs(sandbox: Pick<SandboxRef, "id">): Promise<SandboxDirs> {
+  async #root(): Promise<string> {
     await mkdir(this.#options.dataDir, { recursive: true });
-    return new SandboxDirs(await realpath(this.#options.dataDir), sandbox);
+    return realpath(this.#options.dataDir);
   }
-}
 
-/** An ordinary failure, and no permanent one: nothing is wrong with what was asked for. */
-class OvertakenError extends Error {
-  override readonly name = "OvertakenError";
-}
-
-async function refuseOvertaken(dirs: SandboxDirs, start: Start): Promise<void> {
-  const newer = (await dirs.machines()).find((other) => isNewer(other, start));
-  if (newer === undefined) return;
-  throw new OvertakenError(
-    `run ${start.run} was overtaken by run ${newer.run} of attempt ${newer.attemptNumber}`,
-  );
-}
-
-function ownerIn(staging: string): string {
-  return join(staging, "owner.json");
-}
-
-/** Whether a process that lives is preparing a start. */
-async function isBeingPrepared(dirs: SandboxDirs): Promise<boolean> {
-  for (const start of await dirs.staged()) {
-    const owner = await readJson(ownerIn(dirs.stagingOf(start)), ownerSchema);
-    if (owner !== null && (await isAlive(owner))) return true;
+  async #dirs(sandbox: Pick<SandboxRef, "id">): Promise<SandboxDirs> {
+    return new SandboxDirs(await this.#root(), sandbox);
   }
-  return false;
 }
 
 async function namesIn(directory: string): Promise<readonly string[]> {

@@ -59,6 +59,12 @@ describe("what a guest is told", () => {
     );
   });
 
+  it("is refused when no program could take it", () => {
+    const command = ["sh", "-c", "x".repeat(200_000)];
+    const request = requestOf({ image: "box", url: "http://127.0.0.1:7300", command });
+    expect(() => startLines(request, image)).toThrow("SLIPWAY_COMMAND is longer than a program takes");
+  });
+
   it.each(["https://127.0.0.1:1", "http://10.0.0.1:1", "http://gateway.example:1"])(
     "no gateway at %s",
     (url) => {

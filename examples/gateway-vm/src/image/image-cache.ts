@@ -168,8 +168,8 @@ async function pack(rootfs: string, work: ImageWork): Promise<void> {
   }
   const entry = await supervisorIn(file, image, signal);
   await persist(file);
-  await writeJson(entryOf(rootfs), entry);
   signal.throwIfAborted();
+  await writeJson(entryOf(rootfs), entry);
   await rename(file, rootfs);
   work.report({ ...step, position: bytes, total: bytes, done: true });
 }

@@ -40,6 +40,7 @@ export async function packRootfs(tar: Readable, file: string, options: PackOptio
     await once(packer, "spawn");
     await pipeline(tar, checked(onBytes), inputOf(packer), { signal });
   } catch (error) {
+    tar.destroy();
     packer.kill("SIGKILL");
     const [code] = await closed;
     signal.throwIfAborted();

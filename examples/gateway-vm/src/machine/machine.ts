@@ -43,8 +43,11 @@ export async function startMachine(start: MachineStart): Promise<ProcessIdentity
       env: TOOL_ENV,
     });
     child.on("exit", (exitCode, by) => {
-      void writeEnd(directory, { process: { exitCode, signal: by } }).finally(start.onExit);
+      // What cannot be written down is seen later as an end that nobody explains.
+      const written = writeEnd(directory, { process: { exitCode, signal: by } }).catch(() => undefined);
+      void written.finally(start.onExit);
     });
+    child.on("error", () => undefined);
     await once(child, "spawn");
     child.unref();
     const pid = child.pid ?? 0;

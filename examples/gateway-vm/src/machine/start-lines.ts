@@ -4,6 +4,9 @@ import { permanent } from "../reasons.js";
 
 const LOOPBACK = new Set(["127.0.0.1", "localhost"]);
 
+/** The kernel takes no longer word into the environment of a program. */
+const MAX_LINE_BYTES = 131_000;
+
 /** Where the gateway is, as this machine sees it: the one address that every guest reaches. */
 export function gatewayOf({ url }: LaunchRequest["access"]): {
   readonly host: string;
@@ -35,6 +38,10 @@ export function startLines(request: LaunchRequest, image: CachedImage): string {
   const broken = lines.find((line) => /[\n\0]/.test(line.slice(0, -1)));
   if (broken !== undefined) {
     throw permanent("MachineStartUnusable", `${broken.split("=")[0] ?? ""} has a line break in it`);
+  }
+  const long = lines.find((line) => Buffer.byteLength(line) > MAX_LINE_BYTES);
+  if (long !== undefined) {
+    throw permanent("MachineStartUnusable", `${long.split("=")[0] ?? ""} is longer than a program takes`);
   }
   return lines.join("");
 }
