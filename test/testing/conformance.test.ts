@@ -1,0 +1,277 @@
+import { describe, expect, it } from "vitest";
+import type {
+  ExpectedRun,
+  RecordStore,
+  SandboxRecord,
+  StoredRecord,
+  WatchEvent,
+} from "../../src/phase/index.js";
+import {
+  MemoryRecordStore,
+  observationSourceConformance,
+  recordStoreConformance,
+  type ConformanceCase,
+} from "../../src/testing/index.js";
+import { ScriptedSource } from "./scripted-source.js";
+
+/** The cases that a subject fails; one that hangs on a watch fails as well. */
+async function failed<S>(cases: readonly ConformanceCase<S>[], open: () => S): Promise<string[]> {
+  const names: string[] = [];
+  for (const { name, run } of cases) {
+    let timer: NodeJS.Timeout | undefined;
+    const hangs = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Error("it hangs")), 1000);
+    });
+    await Promise.race([run(open), hangs])
+      .catch(() => names.push(name))
+      .finally(() => clearTimeout(timer));
+  }
+  return names;
+}
+
+/** How a store may be wrong, each by one small change of a right one. */
+class BrokenStore extends MemoryRecordStore {
+  readonly fault: string;
+
+  constructor(fault: string) {
+    super({ pageSize: 40 });
+    this.fault = fault;
+  }
+
+  override async get(id: string): Promise<StoredRecord | null> {
+    const found = await super.get(id);
+    if (this.fault === "invents records" && found === null)
+      return { id, version: 0, record: { phase: "Stopped", desired: "stopped", since: 0 } };
+    if (this.fault === "forgets fields" && found !== null) {
+      const { phase, desired, since } = found.record;
+      return { ...found, record: { phase, desired, since } };
+    }
+    if (this.fault === "one version for all" && found !== null) return { ...found, version: 1 };
+    return found;
+  }
+
+  override async list(cursor: string | null) {
+    const page = await super.list(this.fault === "first page for ever" ? null : cursor);
+    if (this.fault === "one page only") return { ...page, cursor: null };
+    if (this.fault === "repeats the cursor's record" && cursor !== null) {
+      const found = await super.get(cursor);
+      return { ...page, items: [...(found === null ? [] : [found]), ...page.items] };
+    }
+    if (this.fault === "lists by offset") {
+      const all = [];
+      for (let at: string | null = null; ; ) {
+        const next = await super.list(at);
+        all.push(...next.items);
+        if (next.cursor === null) break;
+        at = next.cursor;
+      }
+      const from = Number(cursor ?? 0);
+      return { items: all.slice(from, from + 40), cursor: all.length > from + 40 ? String(from + 40) : null };
+    }
+    return page;
+  }
+
+  override async compareAndSwap(
+    id: string,
+    version: string | number,
+    next: SandboxRecord,
+  ): Promise<StoredRecord | null> {
+    const found = await super.get(id);
+    switch (this.fault) {
+      case "swaps on any version":
+        return found === null ? null : super.compareAndSwap(id, found.version, next);
+      case "swaps what is not there":
+        return found === null ? this.put(id, next) : super.compareAndSwap(id, version, next);
+      case "looks first and writes later": {
+        if (found?.version !== version) return null;
+        await Promise.resolve();
+        return this.put(id, next);
+      }
+      case "takes an equal record for done":
+        if (JSON.stringify(found?.record) === JSON.stringify(next)) return found;
+        break;
+      case "answers with the old version": {
+        const written = await super.compareAndSwap(id, version, next);
+        return written === null ? null : { ...written, version };
+      }
+      case "one version for all":
+        return found === null ? null : super.compareAndSwap(id, found.version, next);
+    }
+    return super.compareAndSwap(id, version, next);
+  }
+
+  override async delete(id: string, version: string | number): Promise<boolean> {
+    const found = await super.get(id);
+    switch (this.fault) {
+      case "removes any version":
+        return found !== null && super.delete(id, found.version);
+      case "says it removed":
+        return (await super.delete(id, version)) || true;
+      case "removes too much":
+        if (found?.version === version)
+          for (const other of ["b"]) {
+            const stored = await super.get(other);
+            if (stored !== null) await super.delete(other, stored.version);
+          }
+        break;
+    }
+    return super.delete(id, version);
+  }
+}
+
+/** Versions count from one for each record, as some stores have it: a successor looks like its predecessor. */
+class CountingStore extends MemoryRecordStore {
+  override put(id: string, record: SandboxRecord): StoredRecord {
+    const count = Number(this.versions.get(id) ?? 0) + 1;
+    this.versions.set(id, count);
+    this.records.set(id, { id, version: count, record });
+    return { id, version: count, record };
+  }
+  readonly versions = new Map<string, number>();
+  readonly records = new Map<string, StoredRecord>();
+  override get = async (id: string): Promise<StoredRecord | null> => {
+    await Promise.resolve();
+    return this.records.get(id) ?? null;
+  };
+  override compareAndSwap = async (id: string, version: string | number, next: SandboxRecord) => {
+    await Promise.resolve();
+    return this.records.get(id)?.version === version ? this.put(id, next) : null;
+  };
+  override delete = async (id: string, version: string | number): Promise<boolean> => {
+    await Promise.resolve();
+    if (this.records.get(id)?.version !== version) return false;
+    this.versions.delete(id);
+    return this.records.delete(id);
+  };
+}
+
+const subjectOf = (store: MemoryRecordStore) => ({
+  store: store as RecordStore,
+  create: (id: string, record: SandboxRecord) => Promise.resolve(store.put(id, record)),
+});
+
+const STORE_FAULTS = [
+  "invents records",
+  "forgets fields",
+  "one version for all",
+  "first page for ever",
+  "one page only",
+  "repeats the cursor's record",
+  "lists by offset",
+  "swaps on any version",
+  "swaps what is not there",
+  "looks first and writes later",
+  "takes an equal record for done",
+  "answers with the old version",
+  "removes any version",
+  "says it removed",
+  "removes too much",
+];
+
+describe("the conformance suite of record stores", () => {
+  it.each(recordStoreConformance.map((each) => [each.name, each] as const))(
+    "memory: %s",
+    async (_, { run }) => {
+      await run(() => subjectOf(new MemoryRecordStore()));
+    },
+  );
+
+  it("catches every fault, and each case catches one", async () => {
+    const caught = new Set<string>();
+    const stores = [
+      ...STORE_FAULTS.map((fault) => [fault, () => new BrokenStore(fault)] as const),
+      ["counts versions from one", () => new CountingStore()] as const,
+    ];
+    for (const [fault, make] of stores) {
+      const names = await failed(recordStoreConformance, () => subjectOf(make()));
+      expect(names, fault).not.toEqual([]);
+      for (const name of names) caught.add(name);
+    }
+    expect([...caught].sort()).toEqual(recordStoreConformance.map(({ name }) => name).sort());
+  });
+});
+
+/** How a source may be wrong, each by one small change of a right one. */
+class BrokenSource extends ScriptedSource {
+  readonly fault: string;
+
+  constructor(fault: string) {
+    super();
+    this.fault = fault;
+  }
+
+  override async list(cursor: string | null, signal: AbortSignal) {
+    if (this.fault === "an outage is an empty listing")
+      return super.list(cursor, signal).catch(() => ({ items: [], cursor: null }));
+    const page = await super.list(cursor, signal);
+    if (this.fault === "one page only") return { ...page, cursor: null };
+    return page;
+  }
+
+  override async get(id: string, run: ExpectedRun, signal: AbortSignal) {
+    switch (this.fault) {
+      case "an outage is a not-found":
+        return super
+          .get(id, run, signal)
+          .catch(() => ({ id, observation: { ...this.observation("nobody"), observedAt: null } }));
+      case "nothing is no observation":
+        return this.running.has(id) ? super.get(id, run, signal) : null;
+      case "a prefix is enough": {
+        const [found] = [...this.running.keys()].filter((other) => other.startsWith(id));
+        const seen = await super.get(found ?? id, run, signal);
+        return seen && { ...seen, id };
+      }
+      case "whatever runs is what was asked for": {
+        const seen = await super.get(id, {}, signal);
+        const { observation } = seen ?? { observation: this.observation(id) };
+        const instanceId = observation.running === true ? (run.instanceId ?? null) : null;
+        return { id, observation: { ...observation, instanceId } };
+      }
+      case "never runs": {
+        const seen = await super.get(id, run, signal);
+        return seen && { id, observation: { ...seen.observation, running: null } };
+      }
+      default:
+        return super.get(id, run, signal);
+    }
+  }
+
+  override async *watch(signal: AbortSignal): AsyncIterable<WatchEvent> {
+    if (this.fault === "no news") return;
+    for await (const event of super.watch(signal)) {
+      if (this.fault === "no news of an end" && event.type === "deleted") continue;
+      yield event;
+    }
+  }
+}
+
+const SOURCE_FAULTS = [
+  "an outage is an empty listing",
+  "one page only",
+  "an outage is a not-found",
+  "nothing is no observation",
+  "a prefix is enough",
+  "whatever runs is what was asked for",
+  "never runs",
+  "no news",
+  "no news of an end",
+];
+
+describe("the conformance suite of observation sources", () => {
+  it.each(observationSourceConformance.map((each) => [each.name, each] as const))(
+    "scripted: %s",
+    async (_, { run }) => {
+      await run(() => new ScriptedSource());
+    },
+  );
+
+  it("catches every fault, and each case catches one", async () => {
+    const caught = new Set<string>();
+    for (const fault of SOURCE_FAULTS) {
+      const names = await failed(observationSourceConformance, () => new BrokenSource(fault));
+      expect(names, fault).not.toEqual([]);
+      for (const name of names) caught.add(name);
+    }
+    expect([...caught].sort()).toEqual(observationSourceConformance.map(({ name }) => name).sort());
+  });
+});
