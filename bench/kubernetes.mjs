@@ -113,7 +113,8 @@ try {
   // The first change is told once the watch is open, which says when that is.
   await measure(server, "watch: initial lists until open", async () => {
     void (async () => {
-      for await (const _ of driver.watch({ signal: closing.signal })) {
+      for await (const event of driver.watch({ signal: closing.signal })) {
+        void event;
         news += 1;
         wake();
       }

@@ -2,7 +2,7 @@ import { InvalidInputError } from "@slipway-examples/gateway-core";
 import { readFileSync } from "node:fs";
 import { LABEL_VALUE, OBJECT_NAME } from "./resource/names.js";
 import { SANDBOX_VERSIONS, type SandboxVersion } from "./resource/sandbox-api.js";
-import type { SandboxSettings } from "./resource/sandbox-manifest.js";
+import type { SandboxSettings } from "./resource/sandbox-settings.js";
 
 /** What the environment says about a gateway on Kubernetes. */
 export interface GatewaySettings {

@@ -21,7 +21,7 @@ import type { Handle, Runtime } from "./cluster/index.js";
 import { NAMESPACE, SETTINGS } from "./kit.js";
 
 /** As the manifests have it: how far a pull is cannot be seen, so its silence means nothing. */
-export const BUDGETS: Budgets = { ...DEFAULT_BUDGETS, stallMs: undefined };
+const BUDGETS: Budgets = { ...DEFAULT_BUDGETS, stallMs: undefined };
 
 /** Folders of gateways; a test file removes them when it is done. */
 export const tempDirs = new TempDirs();

@@ -4,7 +4,7 @@ import { systemClock, type Clock } from "slipway";
 import { seededRandom, type VirtualClock } from "slipway/testing";
 import { KubeClient, type KubeClientOptions } from "../src/api/kube-client.js";
 import { kubeConfigTransport, type Transport } from "../src/api/transport.js";
-import type { SandboxSettings } from "../src/resource/sandbox-manifest.js";
+import type { SandboxSettings } from "../src/resource/sandbox-settings.js";
 import { ApiServer, type ApiServerOptions, type Grant, type PolicyRule } from "./apiserver/index.js";
 import { Cluster as Node, convertSandbox, type ClusterOptions } from "./cluster/index.js";
 
@@ -123,11 +123,7 @@ export function kubeConfig(server: ApiServer, token: string): KubeConfig {
 }
 
 /** Looks until it holds, by turns of the event loop and not by time. Fails loudly when it never does. */
-export async function until<T>(
-  look: () => T | Promise<T>,
-  what: string,
-  turns = 20_000,
-): Promise<NonNullable<T>> {
+async function until<T>(look: () => T | Promise<T>, what: string, turns = 20_000): Promise<NonNullable<T>> {
   for (let turn = 0; turn < turns; turn += 1) {
     const found = await look();
     if (found !== null && found !== undefined && (found as unknown) !== false) return found;

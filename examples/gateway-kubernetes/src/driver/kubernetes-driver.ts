@@ -17,7 +17,7 @@ import type { KubeClient } from "../api/kube-client.js";
 import { textAt, uidOf, type Plain } from "../api/plain.js";
 import { BOOTSTRAP_KEY, LABEL_VALUE, OBJECT_NAME, SANDBOX_LABEL, SECRET_KEY } from "../resource/names.js";
 import { intentOf, wantsRun, type SandboxVersion } from "../resource/sandbox-api.js";
-import type { SandboxSettings } from "../resource/sandbox-manifest.js";
+import type { SandboxSettings } from "../resource/sandbox-settings.js";
 import { deleteSecret } from "../resource/token-secret.js";
 import { Hints } from "./hints.js";
 import { Launch } from "./launch.js";

@@ -8,7 +8,7 @@ import { resourceVersionOf, textAt, uidOf, type Plain } from "../api/plain.js";
 import { Reflector } from "../api/reflector.js";
 import { GATEWAY_LABEL, SANDBOX_LABEL } from "../resource/names.js";
 import { discoverVersion, SANDBOX_GROUP, type SandboxVersion } from "../resource/sandbox-api.js";
-import type { SandboxSettings } from "../resource/sandbox-manifest.js";
+import type { SandboxSettings } from "../resource/sandbox-settings.js";
 import { Listings } from "./listings.js";
 import { NewsQueue, NewsSink } from "./news.js";
 import type { Seen } from "./observe.js";

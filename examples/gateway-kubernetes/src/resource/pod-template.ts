@@ -1,7 +1,7 @@
 import type { JsonObject, LaunchRequest } from "@slipway-examples/gateway-core";
 import type { KubernetesOptions } from "../driver/options.js";
 import { GATEWAY_LABEL, INSTANCE_KEY, SANDBOX_LABEL, START_KEY, startText } from "./names.js";
-import type { SandboxSettings } from "./sandbox-manifest.js";
+import type { SandboxSettings } from "./sandbox-settings.js";
 import { secretName, TOKEN_FIELD } from "./token-secret.js";
 
 export const WORKSPACE_VOLUME = "workspace";

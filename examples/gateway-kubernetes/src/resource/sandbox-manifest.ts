@@ -12,20 +12,8 @@ import {
   startText,
 } from "./names.js";
 import { intentOf, SANDBOX_GROUP, type SandboxVersion } from "./sandbox-api.js";
+import type { SandboxSettings } from "./sandbox-settings.js";
 import { secretName } from "./token-secret.js";
-
-/** Where and how this gateway's sandboxes are made; the same for all of them. */
-export interface SandboxSettings {
-  readonly namespace: string;
-  /** Name of the gateway: its mark in the cluster. */
-  readonly gateway: string;
-  /** ConfigMap with the supervisor program under the key `supervisor.mjs`. */
-  readonly supervisorConfigMap: string;
-  /** ConfigMap with the certificate authority of the gateway under the key `ca.crt`; absent: the image's own trust. */
-  readonly caConfigMap?: string | undefined;
-  /** How long a workload may take to end after it was told to. */
-  readonly graceSeconds: number;
-}
 
 /** What a start writes on the resource: who it is, what to run, and that it is under way. */
 function startFields(request: LaunchRequest, options: KubernetesOptions, settings: SandboxSettings) {

@@ -4,7 +4,7 @@ import { isAlreadyExists, isStatus } from "../api/api-error.js";
 import type { KubeClient } from "../api/kube-client.js";
 import { nameOf, uidOf, type Plain } from "../api/plain.js";
 import { GATEWAY_LABEL, INSTANCE_KEY, SANDBOX_LABEL } from "./names.js";
-import type { SandboxSettings } from "./sandbox-manifest.js";
+import type { SandboxSettings } from "./sandbox-settings.js";
 
 export const TOKEN_FIELD = "token";
 
