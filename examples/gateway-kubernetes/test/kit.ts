@@ -122,16 +122,6 @@ export function kubeConfig(server: ApiServer, token: string): KubeConfig {
   return config;
 }
 
-/** Looks until it holds, by turns of the event loop and not by time. Fails loudly when it never does. */
-async function until<T>(look: () => T | Promise<T>, what: string, turns = 20_000): Promise<NonNullable<T>> {
-  for (let turn = 0; turn < turns; turn += 1) {
-    const found = await look();
-    if (found !== null && found !== undefined && (found as unknown) !== false) return found;
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-  throw new Error(`never: ${what}`);
-}
-
 /** Lets virtual time pass in small steps, each once no request of the watched transports is under way. */
 export class Driven {
   readonly #clock: VirtualClock;
