@@ -1,3 +1,4 @@
+import { cp } from "node:fs/promises";
 import { defineConfig } from "tsup";
 
 export default defineConfig({
@@ -8,4 +9,6 @@ export default defineConfig({
   sourcemap: true,
   clean: true,
   silent: true,
+  // The live page is served as it is written.
+  onSuccess: () => cp("src/page", "dist/page", { recursive: true }),
 });
