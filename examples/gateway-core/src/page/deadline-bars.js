@@ -42,6 +42,9 @@ const BOUND_LABELS = {
   stall: () => "Silence without progress",
 };
 
+/** A first rejection comes with the first report, and opens a window that is hardly longer. */
+const SHOWN_RENEWAL_MS = 1000;
+
 /**
  * Where an attempt's deadline stands, and every bound of it with what is left.
  *
@@ -68,9 +71,10 @@ export function deadlineSummary({ deadline, steps }, now) {
   const after = formatDuration(elapsedMs);
   const cleanup = cleanupText(deadline);
   if (status === "expired") {
-    const what = boundLabel(expiry?.limitedBy ?? "", expiry?.phase ?? deadline.phase);
+    const what =
+      expiry === null ? timeIsUp(deadline.phase) : `Expired: ${boundLabel(expiry.limitedBy, expiry.phase)}`;
     const detail = [expiry?.message ?? "", cleanup].filter((text) => text !== "").join(" ");
-    return { headline: `Expired: ${what}`, detail, state: "expired", phases, bars: [] };
+    return { headline: what, detail, state: "expired", phases, bars: [] };
   }
   if (status === "completed")
     return { headline: `Met after ${after}`, detail: cleanup, state: "met", phases, bars: [] };
@@ -95,9 +99,14 @@ export function timeLeft(deadline, now) {
  */
 function activeHeadline({ deadlineAt, phase, limitedBy }, now) {
   if (deadlineAt === null) return `In ${phase}, without a limit`;
-  if (now >= deadlineAt) return `Time is up in ${phase}; the gateway is about to say so`;
+  if (now >= deadlineAt) return timeIsUp(phase);
   const what = boundLabel(limitedBy ?? "", phase).toLowerCase();
   return `${formatDuration(deadlineAt - now)} left in ${phase}, limited by: ${what}`;
+}
+
+/** @param {string} phase */
+function timeIsUp(phase) {
+  return `Time is up in ${phase}; the gateway is about to say so`;
 }
 
 /**
@@ -126,7 +135,8 @@ function deadlineBar(deadline, key, endAt, lastProgressAt, now) {
   const span = endAt - startAt;
   const leftMs = Math.max(endAt - now, 0);
   const granted = deadline.budgets[deadline.phase] ?? null;
-  const renewedMs = key === "budget" && granted !== null ? span - granted : 0;
+  const moreMs = key === "budget" && granted !== null ? span - granted : 0;
+  const renewedMs = moreMs < SHOWN_RENEWAL_MS ? 0 : moreMs;
   const label = boundLabel(key, deadline.phase);
   const limits = deadline.limitedBy === key;
   const notes = [`${formatDuration(span)} in all`];

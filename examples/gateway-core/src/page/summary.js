@@ -61,8 +61,8 @@ export function summaryOf(view, now) {
     name: view.name,
     phase: view.phase,
     tone: toneOf(view.phase),
-    text: view.message === "" ? view.reason : view.message,
-    bar: step === undefined || view.deadline?.status !== "active" ? null : barOf(step),
+    text: textOf(view),
+    bar: step === undefined || !isTicking(view) ? null : barOf(step),
     left: timeLeft(view.deadline, now),
   };
 }
@@ -74,4 +74,12 @@ export function summaryOf(view, now) {
  */
 export function isTicking(view) {
   return view.deadline?.status === "active";
+}
+
+/** @param {SandboxView} view */
+function textOf({ message, reason, deadline }) {
+  // What an attempt waits for is the repair of its configuration, and nothing else will come of it.
+  const rejection = deadline?.status === "active" ? (deadline.rejection?.message ?? null) : null;
+  if (rejection !== null) return `Configuration rejected: ${rejection}`;
+  return message === "" ? reason : message;
 }
