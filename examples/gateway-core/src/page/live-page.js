@@ -58,9 +58,7 @@ export class LivePage {
       (body) => this.#api.create(body),
       ({ view }) => {
         this.#sandboxes.put(view);
-        location.hash = encodeURIComponent(view.id);
-        this.#draw();
-        this.#detail.focus();
+        this.#choose(`#${encodeURIComponent(view.id)}`);
       },
     );
     addEventListener("hashchange", () => this.#select());
@@ -228,8 +226,18 @@ export class LivePage {
     const link = event.target instanceof Element ? event.target.closest("a") : null;
     if (link === null || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
-    if (location.hash !== link.hash) history.pushState(null, "", link.hash);
+    this.#choose(link.hash);
+  }
+
+  /**
+   * Shows a sandbox and goes to it, at once: a change of the address is told only later.
+   *
+   * @param {string} hash
+   */
+  #choose(hash) {
+    if (location.hash !== hash) history.pushState(null, "", hash);
     this.#select();
+    this.#draw();
     this.#detail.focus();
   }
 
