@@ -3,7 +3,7 @@
 # Elsewhere it says so and the tests that need them skip with the reason.
 set -u
 
-packages=(jq openssl)
+packages=(jq openssl chromium)
 missing=()
 for package in "${packages[@]}"; do command -v "$package" >/dev/null || missing+=("$package"); done
 [ ${#missing[@]} -eq 0 ] && { echo "all test packages are here: ${packages[*]}"; exit 0; }

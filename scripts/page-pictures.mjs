@@ -23,9 +23,10 @@ const { GatewayProcess, GatewayClient, eventually } = await tools();
 const dir = await mkdtemp(join(tmpdir(), "slipway-pictures-"));
 const gateway = new GatewayProcess({ dataDir: dir, args: [] });
 const browser = await startChromium(executable);
+let client;
 try {
   const url = await gateway.start();
-  const client = new GatewayClient({ url });
+  client = new GatewayClient({ url });
   const chosen = await stageScene(client);
   await mkdir(folder, { recursive: true });
   for (const colorScheme of ["light", "dark"]) {
@@ -42,9 +43,10 @@ try {
     }
     await page.close();
   }
-  for (const { id } of (await client.list({ limit: 500 })).items) await client.delete(id);
-  await eventually("nothing left", async () => (await client.list()).items.length === 0);
 } finally {
+  // Sandboxes outlive their gateway unless they are deleted.
+  for (const { id } of (await client?.list({ limit: 500 }))?.items ?? []) await client.delete(id);
+  await eventually("nothing left", async () => ((await client?.list())?.items ?? []).length === 0);
   await browser.close();
   await gateway.end("SIGTERM");
   await rm(dir, { recursive: true, force: true });
@@ -103,7 +105,7 @@ async function stageScene(client) {
   await client.update(repair.id, { policy: another });
   await eventually(
     "a second rejection",
-    async () => (await client.get(repair.id)).deadline.rejection.generation === 2,
+    async () => (await client.get(repair.id)).deadline.rejection?.generation === 2,
   );
   return { progress: work.id, repair: repair.id };
 }
