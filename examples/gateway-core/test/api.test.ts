@@ -155,6 +155,63 @@ describe("repeating a request", () => {
   });
 });
 
+describe("what may be done", () => {
+  it("is shown with its route or the reason against it, and the rule that decides", async () => {
+    const box = await create();
+    expect(box.operations).toMatchObject({
+      start: { allowed: false, reason: "InProgress", rule: "start-provisioning" },
+      stop: { allowed: true, route: "stop" },
+      delete: { allowed: true, route: "delete" },
+    });
+    expect(box).toMatchObject({
+      driver: "fake",
+      isolationBackend: null,
+      decision: { rule: "no-observation" },
+    });
+    expect(await (await send("POST", `/v1/sandboxes/${box.id}/stop`)).json()).toMatchObject({
+      phase: "Stopping",
+      operations: { start: { allowed: false, reason: "Stopping" }, stop: { allowed: true, route: "retry" } },
+    });
+    await bench.settle();
+    const stopped = (await (await send("GET", `/v1/sandboxes/${box.id}`)).json()) as SandboxView;
+    expect(stopped).toMatchObject({
+      phase: "Stopped",
+      operations: { start: { allowed: true, route: "resume" }, stop: { allowed: true, route: "noop" } },
+      decision: { phase: "Stopped", rule: "stop-kept" },
+    });
+  });
+
+  it("names the first driver where a request names none, and takes an image without a path", async () => {
+    const response = await send("POST", "/v1/sandboxes", {
+      name: "box",
+      image: { name: "r/i:1" },
+      command: ["x"],
+    });
+    expect(await response.json()).toMatchObject({ driver: "fake", image: { name: "r/i:1" } });
+    const neither = await send("POST", "/v1/sandboxes", { name: "other", image: {}, command: ["x"] });
+    expect(neither.status).toBe(400);
+    expect(((await neither.json()) as { error: object }).error).toMatchObject({ field: "image" });
+  });
+});
+
+describe("another machine", () => {
+  const from = (remoteAddress: string | undefined, headers: Record<string, string> = {}) =>
+    app.request("/v1/sandboxes", { headers }, { incoming: { socket: { remoteAddress } } });
+
+  it("may not use an API that asks for no token, whatever host it names", async () => {
+    expect((await from("127.0.0.1")).status).toBe(200);
+    expect((await from("::ffff:127.0.0.1")).status).toBe(200);
+    for (const address of ["10.0.0.7", "::ffff:10.0.0.7", "2001:db8::1", "127evil", undefined])
+      expect((await from(address, { host: "localhost" })).status, address).toBe(403);
+  });
+
+  it("may use one that asks for a token, with the token", async () => {
+    app = buildApp({ gateway, log: () => undefined, ownerToken: "owner" });
+    expect((await from("10.0.0.7")).status).toBe(401);
+    expect((await from("10.0.0.7", { authorization: "Bearer owner" })).status).toBe(200);
+  });
+});
+
 describe("secrets", () => {
   it("are not shown to users", async () => {
     const box = await create();

@@ -1,7 +1,8 @@
 import { VirtualClock } from "slipway/testing";
 import { join } from "node:path";
 import type { CreateRequest } from "../src/gateway/gateway.js";
-import { Gateway, type GatewayOptions } from "../src/gateway/gateway.js";
+import { Gateway } from "../src/gateway/gateway.js";
+import type { GatewayOptions } from "../src/gateway/gateway-options.js";
 import type { SupervisorReport } from "../src/decide/supervisor-report.js";
 import type { Budgets } from "../src/gateway/budgets.js";
 import type { SandboxRecord } from "../src/record/record.js";

@@ -94,19 +94,31 @@ class Story {
     const launch = driver.launches.at(-1);
     const exited = (exitCode: number) => this.#report({ kind: "exited", exitCode, signal: null });
     switch (action) {
-      case "start":
-        return this.#meanwhile(this.#gateway.startSandbox(id));
-      case "stop":
-        return this.#meanwhile(this.#gateway.stopSandbox(id));
-      case "delete":
-        return this.#meanwhile(this.#gateway.deleteSandbox(id));
+      case "start": {
+        this.#meanwhile(this.#gateway.startSandbox(id));
+        return;
+      }
+      case "stop": {
+        this.#meanwhile(this.#gateway.stopSandbox(id));
+        return;
+      }
+      case "delete": {
+        this.#meanwhile(this.#gateway.deleteSandbox(id));
+        return;
+      }
       case "accepted":
-      case "ready":
-        return this.#meanwhile(this.#report({ kind: action, generation: 1 }));
-      case "exit-0":
-        return this.#meanwhile(exited(0));
-      case "exit-1":
-        return this.#meanwhile(exited(1));
+      case "ready": {
+        this.#meanwhile(this.#report({ kind: action, generation: 1 }));
+        return;
+      }
+      case "exit-0": {
+        this.#meanwhile(exited(0));
+        return;
+      }
+      case "exit-1": {
+        this.#meanwhile(exited(1));
+        return;
+      }
       case "launch-succeeds":
         if (launch?.context.signal.aborted === false) launch.succeed();
         return;
@@ -116,10 +128,14 @@ class Story {
       case "supervisor-dies":
         driver.running.get(id)?.gone();
         return;
-      case "sweep":
-        return this.#meanwhile(this.#gateway.reconcile());
-      case "update":
-        return this.#meanwhile(this.#gateway.update(id, { policy: { version: 1 } }));
+      case "sweep": {
+        this.#meanwhile(this.#gateway.reconcile());
+        return;
+      }
+      case "update": {
+        this.#meanwhile(this.#gateway.update(id, { policy: { version: 1 } }));
+        return;
+      }
       case "pass-short":
         return this.#bench.clock.advanceAsync(700);
       case "pass-long":

@@ -104,7 +104,7 @@ export function requestStop(
   const record = observeTime(found, now);
   const gate = gatesOf(record, around, "user", now).stop;
   if (!gate.allowed) return { record, result: refusedBy(gate) };
-  if (gate.route === "noop") return withdrawStart(record);
+  if (gate.route === "noop") return withdrawStart(record, around);
   const facts = phaseFacts(record);
   // A stop from outside may be under way: that somebody asked for it here is to be known afterwards.
   const meant = gate.route === "retry" && record.desired !== "stopped";
@@ -115,8 +115,9 @@ export function requestStop(
 }
 
 /** Nothing executes, but something may be about to. */
-function withdrawStart(record: SandboxRecord): Decision<OperationResult> {
-  const toCome = record.startPending || (record.phase === "Error" && record.desired === "running");
+function withdrawStart(record: SandboxRecord, { policy }: Surroundings): Decision<OperationResult> {
+  const restarts = record.phase === "Error" && policy.recoverable?.includes(record.reason) === true;
+  const toCome = record.startPending || (restarts && record.desired === "running");
   if (!toCome) return { record, result: done(false) };
   return { record: { ...record, startPending: false, desired: "stopped" }, result: done(true) };
 }

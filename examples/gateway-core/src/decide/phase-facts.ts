@@ -87,7 +87,8 @@ export function withFacts(found: SandboxRecord, facts: PhaseRecord, now: number)
     previousFinishedAt: facts.previousFinishedAt ?? null,
     exitCode: facts.exitCode ?? null,
     finishedAt: facts.finishedAt ?? (atRest ? now : null),
-    instance: phase === "Stopped" ? null : record.instance,
+    // What its backend only suspends may go on as the run that it was.
+    instance: phase === "Stopped" && desired === "stopped" ? null : record.instance,
     lease: waits ? record.lease : null,
     restartAt: phase === "Starting" ? record.restartAt : null,
     startPending: record.startPending && desired === "running",

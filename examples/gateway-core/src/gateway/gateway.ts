@@ -20,10 +20,9 @@ import { dueAt } from "../record/due.js";
 import { digestOf } from "../record/digest.js";
 import { canonicalJson, type JsonObject } from "../record/json.js";
 import type { SandboxRecord, SandboxSpec } from "../record/record.js";
-import type { RecordStore } from "../store/record-store.js";
-import { checkOverrides, planFor, type Budgets } from "./budgets.js";
+import { checkOverrides, planFor } from "./budgets.js";
 import { EventHub } from "./event-hub.js";
-import type { Log } from "./log.js";
+import type { GatewayOptions } from "./gateway-options.js";
 import { BackendLooks } from "./backend-looks.js";
 import { managesLifecycle, policyOf, type PolicyOptions } from "./policy.js";
 import { Reconciling } from "./reconciling.js";
@@ -35,28 +34,6 @@ import { Sessions } from "./sessions.js";
 import { shutdownSweep } from "./shutdown.js";
 import { authenticateSupervisor } from "./supervisor-auth.js";
 import { Sweeper } from "./sweeper.js";
-
-export interface GatewayOptions {
-  readonly store: RecordStore;
-  readonly clock: Clock;
-  readonly drivers: readonly Driver[];
-  readonly budgets: Budgets;
-  /** Names this gateway among those that share the store, the same after a restart. */
-  readonly owner: string;
-  readonly log: Log;
-  /** Where supervisors reach this gateway; asked when one is started. */
-  readonly gatewayUrl: () => string;
-  /** Fresh, unguessable text. */
-  readonly newId: () => string;
-  /** How long the driver's work of a gateway that died stays its own. */
-  readonly leaseMs?: number | undefined;
-  /** The isolation backend that new sandboxes are pinned to. Absent: none. */
-  readonly isolationBackend?: string | null | undefined;
-  /** What is started again by itself, and whether sandboxes end with the gateway. Default: nothing, and as each driver says. */
-  readonly policy?: Partial<PolicyOptions> | undefined;
-  /** Time between two sweeps over a backend. */
-  readonly sweepEveryMs?: number | undefined;
-}
 
 const SWEEP_EVERY_MS = 10_000;
 

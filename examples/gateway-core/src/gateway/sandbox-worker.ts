@@ -1,10 +1,10 @@
-import { reconcileRecord, resolveFailedOperation, type Clock } from "slipway";
+import type { Clock } from "slipway";
 import { claimCleanup, finishCleanup } from "../decide/cleanup.js";
-import { recordLaunched, recordSupervisorGone } from "../decide/driver-report.js";
+import { recordLaunched } from "../decide/driver-report.js";
+import { settleLostRun, settleStop } from "../decide/ended.js";
 import type { Surroundings } from "../decide/gates.js";
 import { nextWork, type NextWork } from "../decide/next-work.js";
 import { beginPending } from "../decide/operations.js";
-import { phaseFacts, withFacts } from "../decide/phase-facts.js";
 import { recoverAtStartUp } from "../decide/recovery-plan.js";
 import { beginRestart, scheduleRestart } from "../decide/restart.js";
 import { isLostRun, type Seen } from "../decide/seen.js";
@@ -199,20 +199,8 @@ export class SandboxWorker {
     const { id, records } = this.#options;
     const failure = await this.#stopDriver(record, driver);
     if (failure !== null) throw failure;
-    const { policy } = this.#options.around(record);
-    const { record: after } = await records.change(id, (found, now) => {
-      if (!isLostRun(found, seen)) return { record: found, result: null };
-      const gone = recordSupervisorGone(found, run, now);
-      if (gone.result) return { record: gone.record, result: null };
-      const { record: facts, changed } = reconcileRecord(
-        phaseFacts(found),
-        seen.observation,
-        null,
-        now,
-        policy,
-      );
-      return { record: changed ? withFacts(found, facts, now) : found, result: null };
-    });
+    const lost = { seen, policy: this.#options.around(record).policy };
+    const { record: after } = await records.change(id, (found, now) => settleLostRun(found, run, lost, now));
     this.#options.looks.forget(id);
     return !isLostRun(after, seen);
   }
@@ -278,18 +266,8 @@ export class SandboxWorker {
     const failure = await this.#stopDriver(record, driver);
     if (this.#closing.signal.aborted) return false;
     const observation = await looks.look(record, this.#closing.signal);
-    const { policy } = around(record);
-    const { record: after } = await records.change(id, (found, now) => {
-      const facts = phaseFacts(found);
-      if (found.phase !== "Stopping" || found.desired !== "stopped") return { record: found, result: null };
-      const next =
-        failure === null
-          ? reconcileRecord(facts, observation, null, now, policy)
-          : resolveFailedOperation(facts, facts, "stop", observation, now, policy);
-      // A stop that was refused stays asked for: the intent is durable, and asked for again.
-      const moved = next.changed && next.record.phase !== "Stopping";
-      return { record: moved ? withFacts(found, next.record, now) : found, result: null };
-    });
+    const ended = { failed: failure !== null, observation, policy: around(record).policy };
+    const { record: after } = await records.change(id, (found, now) => settleStop(found, ended, now));
     if (after.phase !== "Stopping") return true;
     if (failure !== null) throw failure;
     this.#steps.later();

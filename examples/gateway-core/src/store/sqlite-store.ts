@@ -24,6 +24,7 @@ const BUSY_TIMEOUT_MS = 10_000;
 export class SqliteStore implements RecordStore {
   readonly #database: Database.Database;
   readonly #statements;
+  #closed = false;
 
   constructor(path: string) {
     const database = new Database(path, { timeout: BUSY_TIMEOUT_MS });
@@ -53,7 +54,7 @@ export class SqliteStore implements RecordStore {
   }
 
   insert(record: Omit<StoredRecord, "version">): Promise<InsertResult> {
-    return step(() => {
+    return this.#step(() => {
       try {
         this.#statements.insert.run(record.id, record.name, record.dueAt, JSON.stringify(record.value));
         return "inserted";
@@ -67,25 +68,25 @@ export class SqliteStore implements RecordStore {
   }
 
   get(id: string): Promise<StoredRecord | null> {
-    return step(() => decodeRow(this.#statements.get.get(id)));
+    return this.#step(() => decodeRow(this.#statements.get.get(id)));
   }
 
   findByName(name: string): Promise<StoredRecord | null> {
-    return step(() => decodeRow(this.#statements.byName.get(name)));
+    return this.#step(() => decodeRow(this.#statements.byName.get(name)));
   }
 
   compareAndSwap(id: string, version: number, change: RecordChange): Promise<boolean> {
-    return step(
+    return this.#step(
       () => this.#statements.swap.run(change.dueAt, JSON.stringify(change.value), id, version).changes === 1,
     );
   }
 
   delete(id: string, version: number): Promise<boolean> {
-    return step(() => this.#statements.remove.run(id, version).changes === 1);
+    return this.#step(() => this.#statements.remove.run(id, version).changes === 1);
   }
 
   list({ after, limit }: { after?: string | undefined; limit: number }): Promise<RecordPage> {
-    return step(() => {
+    return this.#step(() => {
       // One more than asked for tells whether there is a next page.
       const rows = decodeRows(this.#statements.list.all(after ?? "", limit + 1));
       const items = rows.slice(0, limit);
@@ -94,25 +95,28 @@ export class SqliteStore implements RecordStore {
   }
 
   due({ now, limit }: { now: number; limit: number }): Promise<readonly StoredRecord[]> {
-    return step(() => decodeRows(this.#statements.due.all(now, limit)));
+    return this.#step(() => decodeRows(this.#statements.due.all(now, limit)));
   }
 
   earliestDue(): Promise<number | null> {
-    return step(() => (this.#statements.earliest.get() as { due_at: number | null }).due_at);
+    return this.#step(() => (this.#statements.earliest.get() as { due_at: number | null }).due_at);
   }
 
   close(): Promise<void> {
-    return step(() => {
+    return this.#step(() => {
+      this.#closed = true;
       this.#database.close();
     });
   }
-}
 
-/** SQLite answers at once; the port is asynchronous for the stores that do not. What is thrown is a rejection. */
-function step<T>(work: () => T): Promise<T> {
-  return new Promise((resolve) => {
-    resolve(work());
-  });
+  /** SQLite answers at once; the port is asynchronous for the stores that do not. What is thrown is a rejection. */
+  #step<T>(work: () => T): Promise<T> {
+    return new Promise((resolve) => {
+      // The library goes on answering from statements that were prepared before.
+      if (this.#closed) throw new Error("the store is closed");
+      resolve(work());
+    });
+  }
 }
 
 function decodeRows(rows: readonly unknown[]): StoredRecord[] {

@@ -1,0 +1,28 @@
+import type { Clock } from "slipway";
+import type { Driver } from "../driver/driver.js";
+import type { RecordStore } from "../store/record-store.js";
+import type { Budgets } from "./budgets.js";
+import type { Log } from "./log.js";
+import type { PolicyOptions } from "./policy.js";
+
+export interface GatewayOptions {
+  readonly store: RecordStore;
+  readonly clock: Clock;
+  readonly drivers: readonly Driver[];
+  readonly budgets: Budgets;
+  /** Names this gateway among those that share the store, the same after a restart. */
+  readonly owner: string;
+  readonly log: Log;
+  /** Where supervisors reach this gateway; asked when one is started. */
+  readonly gatewayUrl: () => string;
+  /** Fresh, unguessable text. */
+  readonly newId: () => string;
+  /** How long the driver's work of a gateway that died stays its own. */
+  readonly leaseMs?: number | undefined;
+  /** The isolation backend that new sandboxes are pinned to. Absent: none. */
+  readonly isolationBackend?: string | null | undefined;
+  /** What is started again by itself, and whether sandboxes end with the gateway. Default: nothing, and as each driver says. */
+  readonly policy?: Partial<PolicyOptions> | undefined;
+  /** Time between two sweeps over a backend. */
+  readonly sweepEveryMs?: number | undefined;
+}

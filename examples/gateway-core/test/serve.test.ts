@@ -1,0 +1,83 @@
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { DEFAULT_BUDGETS } from "../src/gateway/budgets.js";
+import { serveGateway, type Drivers, type ServeOptions } from "../src/serve.js";
+import { eventually } from "../src/testing/eventually.js";
+import { StartedGateway } from "../src/testing/started-gateway.js";
+import { FakeDriver } from "./fake-driver.js";
+import { tempDir } from "./temp-dir.js";
+
+const started: StartedGateway[] = [];
+
+afterEach(async () => {
+  await Promise.all(started.splice(0).map((gateway) => gateway.close()));
+});
+
+async function start(options: Partial<ServeOptions> & { drivers: Drivers }): Promise<StartedGateway> {
+  const gateway = await StartedGateway.start({ dataDir: join(await tempDir(), "data"), ...options });
+  started.push(gateway);
+  return gateway;
+}
+
+const BOX = { name: "box", image: { name: "image" }, command: ["work"] };
+
+describe("a server", () => {
+  it("makes its drivers with what they may need, and runs several side by side", async () => {
+    const [one, two] = [new FakeDriver(), Object.assign(new FakeDriver(), { name: "other" })];
+    const seen: string[] = [];
+    const gateway = await start({
+      drivers: ({ dataDir, supervisorProgram, clock }) => {
+        seen.push(dataDir, supervisorProgram);
+        expect(clock.now()).toBeGreaterThan(0);
+        return [one, two];
+      },
+    });
+    expect(seen[0]).toMatch(/data$/);
+    expect(seen[1]).toMatch(/supervisor\.js$/);
+    expect(await gateway.client.create(BOX)).toMatchObject({ driver: "fake" });
+    expect(await gateway.client.create({ ...BOX, name: "b", driver: "other" })).toMatchObject({
+      driver: "other",
+    });
+    await eventually("both launches", () =>
+      Promise.resolve(one.launches.length === 1 && two.launches.length === 1),
+    );
+    await gateway.removeAll();
+  });
+
+  it("tells supervisors the address that it was told, with its port", async () => {
+    const driver = new FakeDriver();
+    const gateway = await start({
+      drivers: [driver],
+      host: "0.0.0.0",
+      supervisorUrl: "http://gateway.example:{port}/",
+    });
+    const { port } = new URL(gateway.url);
+    expect(gateway.url).toBe(`http://127.0.0.1:${port}`);
+    await gateway.client.create(BOX);
+    const launch = await eventually("a launch", () => Promise.resolve(driver.launches[0]));
+    expect(launch.request.access.url).toBe(`http://gateway.example:${port}`);
+    await gateway.removeAll();
+  });
+
+  it("is not started on what makes no sense, and says which field", async () => {
+    const drivers = [new FakeDriver()];
+    const cases: [Partial<ServeOptions>, string][] = [
+      [{ drivers: [] }, "drivers"],
+      [{ drivers: [new FakeDriver(), new FakeDriver()] }, "drivers"],
+      [{ supervisorUrl: "gateway" }, "supervisorUrl"],
+      [{ isolationBackend: "a b" }, "isolationBackend"],
+      [{ restartOn: ["MainProcessFailed", "no reason"] }, "restartOn"],
+    ];
+    for (const [options, field] of cases) {
+      const dataDir = join(await tempDir(), "data");
+      const made = serveGateway({
+        drivers,
+        dataDir,
+        budgets: DEFAULT_BUDGETS,
+        log: () => undefined,
+        ...options,
+      });
+      await expect(made, field).rejects.toMatchObject({ name: "InvalidInputError", field });
+    }
+  });
+});
