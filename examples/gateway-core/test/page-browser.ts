@@ -6,7 +6,7 @@ import { eventually } from "../src/testing/eventually.js";
 const executable = findChromium();
 
 /** A page in a real Chromium, and everything that it complained of. */
-export interface OpenPage {
+interface OpenPage {
   readonly page: Page;
   readonly complaints: readonly string[];
 }
@@ -21,7 +21,7 @@ export function describeInChromium(what: string, tests: (pages: Pages) => void):
   describe.skipIf(executable === null)(title, () => {
     let browser: Browser;
     beforeAll(async () => {
-      browser = await startChromium(executable!);
+      browser = await startChromium(executable ?? "");
     });
     afterEach(async () => {
       for (const context of browser.contexts()) await context.close();
@@ -77,7 +77,7 @@ export async function tabTo(page: Page, name: string): Promise<void> {
   for (let stops = 0; stops < 40; stops += 1) {
     await page.keyboard.press("Tab");
     const ring = await page.evaluate(() => {
-      const active = document.activeElement!;
+      const active = document.activeElement ?? document.body;
       const shown = [active, active.closest(".row")]
         .filter((each) => each !== null)
         .map((each) => getComputedStyle(each));

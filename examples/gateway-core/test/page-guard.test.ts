@@ -36,10 +36,9 @@ describeInChromium("the live page over a gateway whose backend the test plays", 
     return gateway.client.create({ name, image: { name: image, path: "/image" }, command: ["work"] });
   }
 
-  async function launchOf(id: string) {
-    return eventually("its launch", async () =>
-      driver.launches.find(({ request }) => request.sandbox.id === id),
-    );
+  function launchOf(id: string) {
+    const find = () => driver.launches.find(({ request }) => request.sandbox.id === id);
+    return eventually("its launch", () => Promise.resolve(find()));
   }
 
   it("shows hostile texts as they are, and runs none of them", async () => {

@@ -35,7 +35,7 @@ describe("the text of an event stream", () => {
           onEvent: ({ event, data, id }) => expected.push({ event: event ?? "message", data, id }),
         });
         // Whole, with one kind of line end: what is compared is the reading, not the cutting.
-        parser.feed(`${text.replace(/\r\n|\r/g, "\n")}`);
+        parser.feed(text.replace(/\r\n|\r/g, "\n"));
         const ours = new EventText();
         const places = [
           0,

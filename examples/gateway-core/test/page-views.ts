@@ -17,9 +17,10 @@ export function afterEvents(
   record: SandboxRecord,
   ...events: readonly (readonly [number, Untokened<DeadlineEvent>])[]
 ): SandboxRecord {
+  if (record.deadline === null) throw new Error("the record has no attempt");
   const deadline = events.reduce((state, [at, event]) => {
     const full = { ...event, attempt: state.attempt } as DeadlineEvent;
     return applyDeadlineEvent(state, full, at).state;
-  }, record.deadline!);
+  }, record.deadline);
   return { ...record, deadline };
 }

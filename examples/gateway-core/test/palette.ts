@@ -8,9 +8,8 @@ export function parsePalettes(css: string): { readonly light: Palette; readonly 
 }
 
 function coloursOf(css: string): Palette {
-  return Object.fromEntries(
-    [...css.matchAll(/--([\w-]+):\s*(#[0-9a-f]{6});/g)].map(([, name, value]) => [name, value]),
-  );
+  const set = [...css.matchAll(/--([\w-]+):\s*(#[0-9a-f]{6});/g)];
+  return Object.fromEntries(set.map(([, name = "", value = ""]) => [name, value] as const));
 }
 
 /** The contrast ratio of two colours of a palette, 1 to 21 (WCAG 2.2). */
