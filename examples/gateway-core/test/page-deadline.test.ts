@@ -138,7 +138,8 @@ describe("a deadline that is over", () => {
       headline: "Expired: Silence without progress",
       bars: [],
     });
-    expect(summary.detail).toBe(`${expired.deadline!.expiry!.message} Its cleanup is under way.`);
+    expect(summary.phases.map(({ state }) => state)).toEqual(["ended", "ahead"]);
+    expect(summary.detail).toBe(`${expired.deadline!.expiry!.message}. Its cleanup is under way.`);
     const claimed = afterEvents(
       expired,
       [at, { type: "claim-cleanup", owner: "one" }],

@@ -204,11 +204,15 @@ describeInChromium("the live page over a real gateway with real processes", (pag
     const row = page.getByRole("link", { name: "kept" });
     await row.focus();
     await row.evaluate((link) => ((link as { marked?: boolean }).marked = true));
+    await page.evaluate(() => scrollTo(0, document.body.scrollHeight));
     await gateway.end("SIGKILL");
     await untilText(
       page.getByRole("status").first(),
       /^Connection lost\. What you see is of .* Trying again…$/,
     );
+    // However far one has scrolled, the word is in sight.
+    const { y } = (await page.locator("#connection").boundingBox()) ?? { y: -1 };
+    expect([await page.evaluate(() => scrollY > 0), y >= 0]).toEqual([true, true]);
     await untilText(page.locator("#why-stop"), /no connection/);
     expect(await operation(page, "Stop").getAttribute("aria-disabled")).toBe("true");
     await untilText(phaseOf(page), /Ready/);

@@ -53,7 +53,7 @@ describe("quantities", () => {
 
 describe("steps", () => {
   it("under way show position, total, percent and rate", () => {
-    expect(stepLines([STEP], NOW + 2000)).toEqual([
+    expect(stepLines([STEP], NOW + 2000, true)).toEqual([
       {
         key: "copy",
         title: "Image being copied",
@@ -75,7 +75,7 @@ describe("steps", () => {
 
   it("that are finished are whole, whatever was counted", () => {
     const finished = { ...STEP, finishedAt: NOW };
-    expect(stepLines([finished], NOW + 60_000)[0]).toMatchObject({
+    expect(stepLines([finished], NOW + 60_000, true)[0]).toMatchObject({
       title: "Image copied",
       state: "finished",
       bar: { percent: 100, text: "25 MB, done" },
@@ -83,6 +83,20 @@ describe("steps", () => {
     });
     expect(runningStep([finished, STEP])).toBe(STEP);
     expect(runningStep([finished])).toBeUndefined();
+  });
+
+  it("of an attempt that is over stand still", () => {
+    const [bytes, none] = stepLines(
+      [STEP, { ...STEP, unit: "none", position: null, total: null }],
+      NOW + 60_000,
+      false,
+    );
+    expect(bytes).toMatchObject({
+      state: "broken",
+      bar: { percent: 25, text: "25 MB of 100 MB, broken off" },
+      elapsed: "5 s",
+    });
+    expect(none).toMatchObject({ bar: { percent: 0, text: "broken off" } });
   });
 
   it("never show 100 % before they are finished, nor a number that is none", () => {
@@ -171,7 +185,7 @@ describe("facts", () => {
     expect(facts.get("Image")).toBe("image (/image)");
     expect(facts.get("Configuration")).toBe("generation 1, not applied yet");
     expect(facts.get("Created")).toBe("1 min ago");
-    for (const term of ["Exit", "Isolation backend", "Restarts by itself", "Refused news"])
+    for (const term of ["Ended", "Isolation backend", "Restarts by itself", "Refused news"])
       expect(facts.has(term)).toBe(false);
   });
 
@@ -184,7 +198,7 @@ describe("facts", () => {
     });
     const refusals = [{ event: "progress", why: "duplicate", count: 3, lastAt: NOW }];
     const facts = factsOf({ ...viewAt(record, NOW), refusals }, NOW);
-    expect(facts).toContainEqual({ term: "Exit", text: "signal SIGKILL, 3 s ago" });
+    expect(facts).toContainEqual({ term: "Ended", text: "signal SIGKILL, 3 s ago" });
     expect(facts).toContainEqual({ term: "Restarts by itself", text: "2, the next in 8 s" });
     expect(facts).toContainEqual({ term: "Refused news", text: "progress: duplicate (3×)" });
   });

@@ -20,7 +20,7 @@ import { formatDuration, spokenDuration } from "./quantities.js";
 /**
  * @typedef {object} PlannedPhase
  * @property {string} name
- * @property {"past" | "current" | "ahead"} state
+ * @property {"past" | "current" | "ended" | "ahead"} state
  * @property {string} budget
  */
 
@@ -73,7 +73,7 @@ export function deadlineSummary({ deadline, steps }, now) {
   if (status === "expired") {
     const what =
       expiry === null ? timeIsUp(deadline.phase) : `Expired: ${boundLabel(expiry.limitedBy, expiry.phase)}`;
-    const detail = [expiry?.message ?? "", cleanup].filter((text) => text !== "").join(" ");
+    const detail = [sentence(expiry?.message ?? ""), cleanup].filter((text) => text !== "").join(" ");
     return { headline: what, detail, state: "expired", phases, bars: [] };
   }
   if (status === "completed")
@@ -184,9 +184,10 @@ function plannedPhases({ budgets, phase, status }) {
   return names.map((name, index) => {
     const budgetMs = budgets[name] ?? null;
     const past = index < current || (index === current && status === "completed");
+    const here = status === "active" ? "current" : "ended";
     return {
       name,
-      state: past ? "past" : index === current ? "current" : "ahead",
+      state: past ? "past" : index === current ? here : "ahead",
       budget: budgetMs === null ? "no window" : formatDuration(budgetMs),
     };
   });
@@ -204,4 +205,9 @@ function cleanupText({ cleanup }) {
   if (cleanup.status === "pending") return `Its cleanup is under way.${failed}`;
   if (cleanup.status === "done") return "It was cleaned up.";
   return cleanup.status === "none" ? "" : `Cleanup: ${cleanup.status}.${failed}`;
+}
+
+/** @param {string} text */
+function sentence(text) {
+  return text === "" || /[.!?]$/.test(text) ? text : `${text}.`;
 }

@@ -9,7 +9,7 @@ import { element, setAttribute, setText, show } from "./dom.js";
 
 /** @typedef {SandboxView["conditions"][number]} Condition */
 
-const PHASE_WORDS = Object.freeze({ past: "over", current: "now", ahead: "to come" });
+const PHASE_WORDS = Object.freeze({ past: "over", current: "now", ended: "ended here", ahead: "to come" });
 
 /** A phase of the deadline's plan. */
 export function phaseStep() {

@@ -6,7 +6,7 @@ import { factsOf } from "./facts.js";
 import { GateButtons } from "./gate-buttons.js";
 import { formatAgo } from "./quantities.js";
 import { stepLines } from "./steps.js";
-import { symbolOf, toneOf } from "./summary.js";
+import { isTicking, symbolOf, toneOf } from "./summary.js";
 
 /** @import { SandboxView } from "../http/view.js" */
 
@@ -76,7 +76,7 @@ export class DetailPane {
     setText(this.#message, view.message);
     this.#gates.update(view.operations, connected);
     this.#updateDeadline(view, now);
-    this.#steps.update(stepLines(view.steps, now));
+    this.#steps.update(stepLines(view.steps, now, isTicking(view)));
     show(this.#noSteps, view.steps.length === 0);
     this.#conditions.update(view.conditions);
     this.#facts.update(factsOf(view, now));

@@ -31,7 +31,7 @@ export function factsOf(view, now) {
     ["Admission", view.admission],
     ["Restarts by itself", restartsText(view, now)],
     ["Isolation backend", view.isolationBackend],
-    ["Exit", exitText(view, now)],
+    ["Ended", exitText(view, now)],
     ["Refused news", refusalsText(view)],
     ["Decided by rule", `${view.decision.rule}${view.decision.stale ? ", on an old look" : ""}`],
     ["Created", formatAgo(view.createdAt, now)],

@@ -14,7 +14,7 @@ import { formatBytes, formatDuration } from "./quantities.js";
  * @property {string} key
  * @property {string} title
  * @property {string} subject
- * @property {"running" | "finished"} state
+ * @property {"running" | "finished" | "broken"} state
  * @property {ProgressBar} bar
  * @property {string} elapsed
  */
@@ -24,17 +24,21 @@ import { formatBytes, formatDuration } from "./quantities.js";
  *
  * @param {readonly StepView[]} steps
  * @param {number} now
+ * @param {boolean} active whether the attempt goes on: of one that is over, no step does
  * @returns {StepLine[]}
  */
-export function stepLines(steps, now) {
-  return steps.map((step) => ({
-    key: step.step,
-    title: step.finishedAt === null ? runningLabel(step.label) : step.label,
-    subject: step.subject,
-    state: step.finishedAt === null ? "running" : "finished",
-    bar: barOf(step),
-    elapsed: formatDuration((step.finishedAt ?? now) - step.startedAt),
-  }));
+export function stepLines(steps, now, active) {
+  return steps.map((step) => {
+    const state = step.finishedAt !== null ? "finished" : active ? "running" : "broken";
+    return {
+      key: step.step,
+      title: state === "finished" ? step.label : runningLabel(step.label),
+      subject: step.subject,
+      state,
+      bar: state === "broken" ? brokenBar(step) : barOf(step),
+      elapsed: formatDuration((step.finishedAt ?? (active ? now : step.updatedAt)) - step.startedAt),
+    };
+  });
 }
 
 /**
@@ -58,6 +62,15 @@ export function barOf(step) {
   const rate = rateOf(step);
   const parts = [size, percent === null ? "" : `${percent} %`, rate].filter((part) => part !== "");
   return { percent, text: parts.length === 0 ? "under way" : parts.join(", ") };
+}
+
+/**
+ * @param {StepView} step
+ * @returns {ProgressBar}
+ */
+function brokenBar(step) {
+  const size = sizeOf(step);
+  return { percent: percentOf(step) ?? 0, text: size === "" ? "broken off" : `${size}, broken off` };
 }
 
 /**
