@@ -30,7 +30,7 @@ try {
   const chosen = await stageScene(client);
   await mkdir(folder, { recursive: true });
   for (const colorScheme of ["light", "dark"]) {
-    const page = await browser.newPage({ colorScheme, viewport: { width: 1060, height: 740 } });
+    const page = await browser.newPage({ colorScheme, viewport: { width: 1060, height: 700 } });
     for (const [name, id] of Object.entries(chosen)) {
       await page.goto(`${url}/#${id}`);
       await page.reload();
