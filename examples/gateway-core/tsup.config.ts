@@ -1,3 +1,4 @@
+import { cp } from "node:fs/promises";
 import { defineConfig } from "tsup";
 
 const shared = {
@@ -9,7 +10,13 @@ const shared = {
 } as const;
 
 export default defineConfig([
-  { ...shared, entry: ["src/**/*.ts"], bundle: false },
+  {
+    ...shared,
+    entry: ["src/**/*.ts"],
+    bundle: false,
+    // The live page is served as it is written.
+    onSuccess: () => cp("src/page", "dist/page", { recursive: true }),
+  },
   {
     // The supervisor with everything that it imports, in one file: an image carries it beside a node binary alone.
     ...shared,

@@ -5,6 +5,7 @@ import type { Log } from "../gateway/log.js";
 import { sameSecret } from "../gateway/supervisor-auth.js";
 import { answerError, errorBody } from "./errors.js";
 import { localOnly } from "./local-only.js";
+import { pageRoutes } from "./page-routes.js";
 import { bearer } from "./request-input.js";
 import { supervisorRoutes } from "./supervisor-routes.js";
 import { userRoutes } from "./user-routes.js";
@@ -35,6 +36,7 @@ export function buildApp({ gateway, log, ownerToken }: AppOptions): Hono {
     }),
   );
   app.get("/healthz", (context) => context.json({ ok: true }));
+  app.route("/", pageRoutes({ now: () => gateway.clock.now(), localOnly: ownerToken === undefined }));
   app.route("/v1/supervisor", supervisorRoutes(gateway));
   if (ownerToken === undefined) app.use("/v1/*", localOnly);
   app.use("/v1/*", async (context: Context, next) => {

@@ -1,18 +1,8 @@
+import { formatBytes } from "../page/quantities.js";
+import { runningLabel } from "../page/steps.js";
 import type { StepView } from "../record/record.js";
 
-const UNITS = ["B", "kB", "MB", "GB", "TB"];
-
-/** A size in decimal units, with three significant digits: `312 MB`, `4.9 GB`. */
-export function formatBytes(bytes: number): string {
-  let value = bytes;
-  let unit = 0;
-  while (value >= 999.5 && unit < UNITS.length - 1) {
-    value /= 1000;
-    unit += 1;
-  }
-  const digits = unit === 0 || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
-  return `${trimZeros(value.toFixed(digits))} ${UNITS[unit]}`;
-}
+export { formatBytes };
 
 /** A duration as people say it: `0.4s`, `4.2s`, `3m02s`, `1h04m`. */
 export function formatElapsed(ms: number): string {
@@ -45,9 +35,5 @@ export function formatRunning(step: StepView, now: number): string {
     }
   }
   parts.push(formatElapsed(elapsedMs));
-  return `… ${step.label.replace(/^(\w+) (\w+)$/, "$1 being $2")}: ${parts.join(", ")}`;
-}
-
-function trimZeros(text: string): string {
-  return text.includes(".") ? text.replace(/\.?0+$/, "") : text;
+  return `… ${runningLabel(step.label)}: ${parts.join(", ")}`;
 }

@@ -1,0 +1,4 @@
+// @ts-check
+import { LivePage } from "./live-page.js";
+
+new LivePage().start();

@@ -1,0 +1,279 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { announcementOf, joinAnnouncements } from "../src/page/announcements.js";
+import { connectionText } from "../src/page/connection-text.js";
+import { createFields } from "../src/page/create-fields.js";
+import { factsOf } from "../src/page/facts.js";
+import { gatesOf } from "../src/page/gates.js";
+import { formatAgo, formatDuration, spokenDuration } from "../src/page/quantities.js";
+import { barOf, runningStep, stepLines } from "../src/page/steps.js";
+import { summaryOf, symbolOf, toneOf } from "../src/page/summary.js";
+import type { StepView } from "../src/record/record.js";
+import { afterEvents, viewAt } from "./page-views.js";
+import { NOW, recordWith } from "./records.js";
+
+const STEP: StepView = {
+  step: "copy",
+  label: "Image copied",
+  subject: "node-v20",
+  unit: "bytes",
+  position: 25_000_000,
+  total: 100_000_000,
+  startedAt: NOW - 5000,
+  updatedAt: NOW,
+  finishedAt: null,
+};
+
+describe("quantities", () => {
+  const durations: [number, string, string][] = [
+    [-5, "0 s", "0 seconds"],
+    [999, "0 s", "0 seconds"],
+    [1000, "1 s", "1 second"],
+    [59_999, "59 s", "59 seconds"],
+    [60_000, "1 min", "1 minute"],
+    [252_000, "4 min 12 s", "4 minutes 12 seconds"],
+    [3_600_000, "1 h", "1 hour"],
+    [3_605_000, "1 h", "1 hour"],
+    [7_500_000, "2 h 5 min", "2 hours 5 minutes"],
+    [90_000_000, "1 d 1 h", "1 day 1 hour"],
+  ];
+  for (const [ms, written, spoken] of durations) {
+    it(`${ms} ms is ${written}`, () => {
+      expect(formatDuration(ms)).toBe(written);
+      expect(spokenDuration(ms)).toBe(spoken);
+    });
+  }
+
+  it("an instant just passed, or ahead by a skew, is just now", () => {
+    expect(formatAgo(NOW, NOW + 999)).toBe("just now");
+    expect(formatAgo(NOW + 60_000, NOW)).toBe("just now");
+    expect(formatAgo(NOW, NOW + 65_000)).toBe("1 min 5 s ago");
+  });
+});
+
+describe("steps", () => {
+  it("under way show position, total, percent and rate", () => {
+    expect(stepLines([STEP], NOW + 2000, true)).toEqual([
+      {
+        key: "copy",
+        title: "Image being copied",
+        subject: "node-v20",
+        state: "running",
+        bar: { percent: 25, text: "25 MB of 100 MB, 25 %, 5 MB/s" },
+        elapsed: "7 s",
+      },
+    ]);
+  });
+
+  it("of unknown total have no percentage, and of unknown size no bytes", () => {
+    expect(barOf({ ...STEP, total: null })).toEqual({ percent: null, text: "25 MB, 5 MB/s" });
+    expect(barOf({ ...STEP, unit: "none", position: null, total: null })).toEqual({
+      percent: null,
+      text: "under way",
+    });
+  });
+
+  it("that are finished are whole, whatever was counted", () => {
+    const finished = { ...STEP, finishedAt: NOW };
+    expect(stepLines([finished], NOW + 60_000, true)[0]).toMatchObject({
+      title: "Image copied",
+      state: "finished",
+      bar: { percent: 100, text: "25 MB, done" },
+      elapsed: "5 s",
+    });
+    expect(runningStep([finished, STEP])).toBe(STEP);
+    expect(runningStep([finished])).toBeUndefined();
+  });
+
+  it("of an attempt that is over stand still", () => {
+    const [bytes, none] = stepLines(
+      [STEP, { ...STEP, unit: "none", position: null, total: null }],
+      NOW + 60_000,
+      false,
+    );
+    expect(bytes).toMatchObject({
+      state: "broken",
+      bar: { percent: 25, text: "25 MB of 100 MB, broken off" },
+      elapsed: "5 s",
+    });
+    expect(none).toMatchObject({ bar: { percent: 0, text: "broken off" } });
+  });
+
+  it("never show 100 % before they are finished, nor a number that is none", () => {
+    const amount = fc.oneof(fc.constant(null), fc.nat(), fc.maxSafeNat());
+    fc.assert(
+      fc.property(amount, amount, fc.nat(10_000), (position, total, worked) => {
+        const { percent, text } = barOf({ ...STEP, position, total, updatedAt: STEP.startedAt + worked });
+        expect(percent === null || (percent >= 0 && percent <= 99)).toBe(true);
+        expect(text).not.toMatch(/NaN|Infinity|undefined|null/);
+      }),
+    );
+  });
+});
+
+describe("rows", () => {
+  /** Before the silence of these records, which began a minute ago, is too long. */
+  const EARLY = NOW - 55_000;
+  const working = viewAt(recordWith({ steps: [STEP] }), EARLY);
+
+  it("show the step under way and what is left", () => {
+    const row = summaryOf(working, EARLY);
+    expect(row).toMatchObject({ name: "box", phase: "Provisioning", tone: "busy", bar: { percent: 25 } });
+    expect(row.left).toMatch(/ left$/);
+  });
+
+  it("say what the attempt waits for after a rejection", () => {
+    const rejected = afterEvents(
+      recordWith(),
+      [NOW - 58_000, { type: "enter", phase: "admission" }],
+      [NOW - 57_000, { type: "reject", generation: 1, message: "no <b>such</b> host" }],
+    );
+    expect(summaryOf(viewAt(rejected, EARLY), EARLY).text).toBe(
+      "Configuration rejected: no <b>such</b> host",
+    );
+  });
+
+  it("have no bar and no time once the attempt is over", () => {
+    const over = afterEvents(recordWith({ steps: [STEP] }), [EARLY, { type: "cancel", reason: "enough" }]);
+    expect(summaryOf(viewAt(over, NOW), NOW)).toMatchObject({ bar: null, left: "" });
+  });
+
+  it("show phases of a newer gateway, and names of the object's own kind, as unsure", () => {
+    for (const phase of ["Hibernating", "constructor", "__proto__", ""]) expect(toneOf(phase)).toBe("unsure");
+    expect(symbolOf("unsure")).toBe("?");
+  });
+});
+
+describe("gates", () => {
+  it("say what a button would do, or why it may not be pressed", () => {
+    const gates = gatesOf({
+      start: {
+        allowed: false,
+        reason: "Deleting",
+        message: "start is refused",
+        rule: "start-while-deleting",
+      },
+      stop: { allowed: true, route: "noop", rule: "stop-stopped" },
+      delete: { allowed: true, route: "delete", rule: "delete-anything" },
+    });
+    expect(gates.map(({ label, open, why, rule }) => [label, open, why, rule])).toEqual([
+      ["Start", false, "start is refused", "start-while-deleting"],
+      ["Stop", false, "Nothing to do: it is so already.", "stop-stopped"],
+      ["Delete", true, expect.stringContaining("for good"), "delete-anything"],
+    ]);
+  });
+
+  it("of a newer gateway keep their routes and operations", () => {
+    const newer = { pause: { allowed: true, route: "freeze", rule: "pause-any" } };
+    expect(gatesOf(newer as never)).toEqual([
+      { operation: "pause", label: "Pause", open: true, why: "Route: freeze.", rule: "pause-any" },
+    ]);
+  });
+
+  it("of real records are those of the API", () => {
+    const { operations } = viewAt(recordWith(), NOW);
+    expect(gatesOf(operations).map(({ operation }) => operation)).toEqual(["start", "stop", "delete"]);
+  });
+});
+
+describe("facts", () => {
+  it("leave out what there is not, and quote words that are more than one", () => {
+    const { spec } = recordWith();
+    const view = viewAt(recordWith({ spec: { ...spec, command: ["sh", "-c", 'echo "a b"'] } }), NOW);
+    const facts = new Map(factsOf(view, NOW).map(({ term, text }) => [term, text]));
+    expect(facts.get("Command")).toBe(String.raw`sh -c "echo \"a b\""`);
+    expect(facts.get("Image")).toBe("image (/image)");
+    expect(facts.get("Configuration")).toBe("generation 1, not applied yet");
+    expect(facts.get("Created")).toBe("1 min ago");
+    for (const term of ["Ended", "Isolation backend", "Restarts by itself", "Refused news"])
+      expect(facts.has(term)).toBe(false);
+  });
+
+  it("tell of exits, restarts and refusals", () => {
+    const record = recordWith({
+      exitSignal: "SIGKILL",
+      finishedAt: NOW - 3000,
+      restarts: 2,
+      restartAt: NOW + 8000,
+    });
+    const refusals = [{ event: "progress", why: "duplicate", count: 3, lastAt: NOW }];
+    const facts = factsOf({ ...viewAt(record, NOW), refusals }, NOW);
+    expect(facts).toContainEqual({ term: "Ended", text: "signal SIGKILL, 3 s ago" });
+    expect(facts).toContainEqual({ term: "Restarts by itself", text: "2, the next in 8 s" });
+    expect(facts).toContainEqual({ term: "Refused news", text: "progress: duplicate (3×)" });
+  });
+});
+
+describe("announcements", () => {
+  const before = viewAt(recordWith(), NOW);
+
+  it("tell of phases, and not of bytes", () => {
+    expect(announcementOf(before, { ...before, version: 2, steps: [STEP] })).toBeNull();
+    expect(announcementOf(before, { ...before, phase: "Ready" })).toBe("box is Ready.");
+    expect(announcementOf(before, { ...before, phase: "Error", reason: "Boom", message: "It broke." })).toBe(
+      "box is Error, Boom. It broke.",
+    );
+    expect(announcementOf(before, undefined)).toBe("box is gone.");
+    expect(announcementOf(undefined, before)).toBe("box is new: Provisioning.");
+    expect(announcementOf(undefined, undefined)).toBeNull();
+  });
+
+  it("of many are told in few words", () => {
+    expect(joinAnnouncements(["a.", "b.", "c."])).toBe("a. b. c.");
+    expect(joinAnnouncements(["a.", "b.", "c.", "d."])).toBe("a. b. c. And 1 more change.");
+    expect(joinAnnouncements(Array.from({ length: 500 }, () => "x."))).toBe("x. x. x. And 497 more changes.");
+  });
+});
+
+describe("the form of a new sandbox", () => {
+  const form = {
+    name: " box ",
+    image: "/image",
+    command: "sh\n-c\n echo  a\n",
+    driver: "",
+    policy: "",
+    driverOptions: "",
+  };
+
+  it("becomes the body of a request", () => {
+    expect(createFields(form)).toEqual({
+      ok: true,
+      body: { name: "box", image: { path: "/image" }, command: ["sh", "-c", " echo  a"] },
+    });
+    const more = {
+      ...form,
+      image: "node:20",
+      driver: "docker",
+      policy: '{"version":1}',
+      driverOptions: '{"a":[1]}',
+    };
+    expect(createFields(more)).toMatchObject({
+      body: {
+        image: { name: "node:20" },
+        driver: "docker",
+        policy: { version: 1 },
+        driverOptions: { a: [1] },
+      },
+    });
+  });
+
+  it("names the field that is no JSON", () => {
+    expect(createFields({ ...form, policy: "{" })).toMatchObject({
+      ok: false,
+      field: "policy",
+      message: expect.stringContaining("policy is no JSON"),
+    });
+  });
+});
+
+describe("the connection", () => {
+  it("says in words how it stands", () => {
+    expect(connectionText("live", "", NOW)).toBe("Live");
+    expect(connectionText("connecting", "", 0)).toBe("Connecting…");
+    expect(connectionText("unauthorized", "", 0)).toBe("Not signed in");
+    expect(connectionText("lost", "network error", 0)).toBe("Connection lost. Trying again…");
+    expect(connectionText("lost", "the gateway answered 403", NOW)).toMatch(
+      /^Connection lost \(the gateway answered 403\)\. What you see is of .+\. Trying again…$/,
+    );
+  });
+});
