@@ -1,4 +1,5 @@
 import type { Clock } from "slipway";
+import { setMaxListeners } from "node:events";
 
 export interface CallLimits {
   readonly clock: Clock;
@@ -15,6 +16,8 @@ export async function limited<T>(limits: CallLimits, call: (signal: AbortSignal)
   const controller = new AbortController();
   const stop = (): void => controller.abort(limits.signal.reason);
   if (limits.signal.aborted) stop();
+  // As many calls wait on one signal as there are sandboxes: that is no leak.
+  setMaxListeners(0, limits.signal);
   limits.signal.addEventListener("abort", stop, { once: true });
   const alarm = limits.clock.schedule(limits.until, () =>
     controller.abort(new Error("the driver did not finish in time")),
