@@ -14,7 +14,7 @@ import { Gateway } from "./gateway/gateway.js";
 import type { Log } from "./gateway/log.js";
 import { buildApp } from "./http/app.js";
 import { InvalidInputError } from "./input-error.js";
-import { openStore } from "./store/open-store.js";
+import { openStore, type OpenStore } from "./store/open-store.js";
 
 /** What a driver may need of the gateway that it is for. */
 export interface DriverContext {
@@ -82,6 +82,23 @@ export async function serveGateway(options: ServeOptions): Promise<RunningGatewa
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const { databaseUrl } = options;
   const opened = await openStore({ dataDir, databaseUrl, clock: options.clock ?? systemClock, log });
+  try {
+    return await serveOn(opened, { ...options, host, dataDir });
+  } catch (error) {
+    try {
+      await opened[Symbol.asyncDispose]();
+    } catch {
+      // What went wrong first is what is told.
+    }
+    throw error;
+  }
+}
+
+async function serveOn(
+  opened: OpenStore,
+  options: ServeOptions & { readonly host: string },
+): Promise<RunningGateway> {
+  const { log, host, dataDir } = options;
   const { store, ledger, clock, sessionStore } = opened;
   const drivers = await driversOf(options.drivers, { clock, dataDir, log, supervisorProgram });
   // Supervisors are told an address before there is a gateway behind it: their requests wait until there is.
@@ -107,23 +124,29 @@ export async function serveGateway(options: ServeOptions): Promise<RunningGatewa
     policy: { restartOn: options.restartOn ?? [], managesLifecycle: options.managesLifecycle },
     sweepEveryMs: options.sweepEveryMs,
   });
-  const close = async (): Promise<void> => {
+  const end = async (): Promise<void> => {
     // Nobody is heard any more: a sandbox that is stopped with the gateway did not fail.
     server.close();
     server.closeAllConnections();
     await gateway.close();
-    await opened[Symbol.asyncDispose]();
   };
   try {
     await gateway.start();
   } catch (error) {
     // Half a gateway would take requests that it never answers, and keep its address from one that does.
-    await close().catch(() => undefined);
+    await end().catch(() => undefined);
     throw error;
   }
   opened.follow(gateway);
   open(buildApp({ gateway, log, ownerToken: options.ownerToken }));
-  return { url, gateway, close };
+  return {
+    url,
+    gateway,
+    async close() {
+      await end();
+      await opened[Symbol.asyncDispose]();
+    },
+  };
 }
 
 const supervisorProgram = fileURLToPath(new URL("./supervisor.js", import.meta.url));
@@ -175,11 +198,22 @@ async function listen(
   // Another gateway on this store has the noted port, and its supervisors: the note stays its own.
   const besideAnother = asked === undefined && port !== 0 && actual !== port;
   if (!besideAnother) {
-    // Written beside and moved into place: half a note would send the next gateway to another port.
-    await writeFile(`${note}.new`, `${JSON.stringify({ port: actual, pid: process.pid })}\n`);
-    await rename(`${note}.new`, note);
+    await noteDown(note, actual).catch((error: unknown) => {
+      server.close();
+      throw error;
+    });
   }
   return { server, port: actual };
+}
+
+/**
+ * Written beside and moved into place: half a note would send the next gateway to another port. Beside is a place of
+ * its own for each process, since gateways that share a folder may start at once.
+ */
+async function noteDown(note: string, port: number): Promise<void> {
+  const beside = `${note}.${process.pid}.${port}`;
+  await writeFile(beside, `${JSON.stringify({ port, pid: process.pid })}\n`);
+  await rename(beside, note);
 }
 
 async function tryListen(fetch: Fetch, host: string, port: number): Promise<Server> {
