@@ -7,6 +7,7 @@ import { parseArgs } from "node:util";
 import { findPostgres } from "../../examples/gateway-core/test/postgres-server.js";
 import { runFaults } from "./bench/fault-bench.js";
 import { violationLines } from "./bench/report.js";
+import { Cleanups } from "./bench/surroundings.js";
 
 const { values } = parseArgs({
   options: {
@@ -23,7 +24,14 @@ const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31));
 const found = findPostgres();
 if ("missing" in found) throw new Error(found.missing);
 const program = (name: string): string => new URL(name, import.meta.url).pathname;
+const cleanups = new Cleanups();
+for (const event of ["SIGINT", "SIGTERM", "uncaughtException", "unhandledRejection"] as const)
+  process.once(event, (why: unknown) => {
+    console.error(`seed ${seed} was interrupted:`, why);
+    void cleanups.run().then(() => process.exit(1));
+  });
 const report = await runFaults({
+  cleanups,
   seed,
   durationMs: Number(values.minutes) * 60_000,
   postgres: found.bin,

@@ -5,11 +5,11 @@ export const REPLICAS = 3;
 const LIVE_MAX = 6;
 
 /** How a sandbox comes up: in time, slowly, not at all, or not before its policy is mended. */
-export const VARIANTS = ["quick", "slow", "stalling", "invalid"] as const;
+const VARIANTS = ["quick", "slow", "stalling", "invalid"] as const;
 export type Variant = (typeof VARIANTS)[number];
 
 /** What an update writes: what is there, something new, or what no supervisor takes. */
-export const CONTENTS = ["same", "valid", "invalid"] as const;
+const CONTENTS = ["same", "valid", "invalid"] as const;
 export type Content = (typeof CONTENTS)[number];
 
 export type Operation =

@@ -122,7 +122,7 @@ class BrokenStore extends MemoryRecordStore {
 /** Versions count from one for each record, as some stores have it: a successor looks like its predecessor. */
 class CountingStore extends MemoryRecordStore {
   override put(id: string, record: SandboxRecord): StoredRecord {
-    const count = Number(this.versions.get(id) ?? 0) + 1;
+    const count = (this.versions.get(id) ?? 0) + 1;
     this.versions.set(id, count);
     this.records.set(id, { id, version: count, record });
     return { id, version: count, record };
@@ -200,39 +200,39 @@ class BrokenSource extends ScriptedSource {
     this.fault = fault;
   }
 
-  override async list(cursor: string | null, signal: AbortSignal) {
+  override async list(cursor: string | null) {
     if (this.fault === "an outage is an empty listing")
-      return super.list(cursor, signal).catch(() => ({ items: [], cursor: null }));
-    const page = await super.list(cursor, signal);
+      return super.list(cursor).catch(() => ({ items: [], cursor: null }));
+    const page = await super.list(cursor);
     if (this.fault === "one page only") return { ...page, cursor: null };
     return page;
   }
 
-  override async get(id: string, run: ExpectedRun, signal: AbortSignal) {
+  override async get(id: string, run: ExpectedRun) {
     switch (this.fault) {
       case "an outage is a not-found":
         return super
-          .get(id, run, signal)
+          .get(id, run)
           .catch(() => ({ id, observation: { ...this.observation("nobody"), observedAt: null } }));
       case "nothing is no observation":
-        return this.running.has(id) ? super.get(id, run, signal) : null;
+        return this.running.has(id) ? super.get(id, run) : null;
       case "a prefix is enough": {
         const [found] = [...this.running.keys()].filter((other) => other.startsWith(id));
-        const seen = await super.get(found ?? id, run, signal);
+        const seen = await super.get(found ?? id, run);
         return seen && { ...seen, id };
       }
       case "whatever runs is what was asked for": {
-        const seen = await super.get(id, {}, signal);
+        const seen = await super.get(id, {});
         const { observation } = seen ?? { observation: this.observation(id) };
         const instanceId = observation.running === true ? (run.instanceId ?? null) : null;
         return { id, observation: { ...observation, instanceId } };
       }
       case "never runs": {
-        const seen = await super.get(id, run, signal);
+        const seen = await super.get(id, run);
         return seen && { id, observation: { ...seen.observation, running: null } };
       }
       default:
-        return super.get(id, run, signal);
+        return super.get(id, run);
     }
   }
 

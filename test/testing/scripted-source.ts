@@ -38,18 +38,19 @@ export class ScriptedSource implements ObservationSource, ObservationSourceSubje
     this.#answers = false;
   }
 
-  async list(cursor: string | null, _signal: AbortSignal): Promise<Page<ObservedSandbox>> {
+  async list(cursor: string | null): Promise<Page<ObservedSandbox>> {
     await this.answer();
     const ids = [...this.running.keys()].sort().filter((id) => cursor === null || id > cursor);
     const items = ids.slice(0, PAGE).map((id) => ({ id, observation: this.observation(id) }));
     return { items, cursor: ids.length > PAGE ? (items.at(-1)?.id ?? null) : null };
   }
 
-  async get(id: string, run: ExpectedRun, _signal: AbortSignal): Promise<ObservedSandbox | null> {
+  async get(id: string, run: ExpectedRun): Promise<ObservedSandbox | null> {
     await this.answer();
     const observation = this.observation(id);
     const { instanceId } = observation;
-    const stale = instanceId !== null && run.instanceId != null && run.instanceId !== instanceId;
+    const expected = run.instanceId ?? null;
+    const stale = instanceId !== null && expected !== null && expected !== instanceId;
     return { id, observation: { ...observation, stale } };
   }
 

@@ -105,6 +105,23 @@ export async function serveGateway(options: ServeOptions): Promise<RunningGatewa
     options.storage === undefined
       ? await openStore({ dataDir, databaseUrl, clock: hostClock, log })
       : opening(await options.storage({ clock: hostClock, dataDir, log, supervisorProgram }), hostClock);
+  try {
+    return await serveOn(opened, { ...options, host, dataDir });
+  } catch (error) {
+    try {
+      await opened[Symbol.asyncDispose]();
+    } catch {
+      // What went wrong first is what is told.
+    }
+    throw error;
+  }
+}
+
+async function serveOn(
+  opened: OpenStore,
+  options: ServeOptions & { readonly host: string },
+): Promise<RunningGateway> {
+  const { log, host, dataDir } = options;
   const { store, ledger, clock, sessionStore } = opened;
   const drivers = await driversOf(options.drivers, { clock, dataDir, log, supervisorProgram });
   // Supervisors are told an address before there is a gateway behind it: their requests wait until there is.
@@ -130,23 +147,29 @@ export async function serveGateway(options: ServeOptions): Promise<RunningGatewa
     policy: { restartOn: options.restartOn ?? [], managesLifecycle: options.managesLifecycle },
     sweepEveryMs: options.sweepEveryMs,
   });
-  const close = async (): Promise<void> => {
+  const end = async (): Promise<void> => {
     // Nobody is heard any more: a sandbox that is stopped with the gateway did not fail.
     server.close();
     server.closeAllConnections();
     await gateway.close();
-    await opened[Symbol.asyncDispose]();
   };
   try {
     await gateway.start();
   } catch (error) {
     // Half a gateway would take requests that it never answers, and keep its address from one that does.
-    await close().catch(() => undefined);
+    await end().catch(() => undefined);
     throw error;
   }
   opened.follow(gateway);
   open(buildApp({ gateway, log, ownerToken: options.ownerToken }));
-  return { url, gateway, close };
+  return {
+    url,
+    gateway,
+    async close() {
+      await end();
+      await opened[Symbol.asyncDispose]();
+    },
+  };
 }
 
 const supervisorProgram = fileURLToPath(new URL("./supervisor.js", import.meta.url));
@@ -212,11 +235,22 @@ async function listen(
   // Another gateway on this store has the noted port, and its supervisors: the note stays its own.
   const besideAnother = asked === undefined && port !== 0 && actual !== port;
   if (!besideAnother) {
-    // Written beside and moved into place: half a note would send the next gateway to another port.
-    await writeFile(`${note}.new`, `${JSON.stringify({ port: actual, pid: process.pid })}\n`);
-    await rename(`${note}.new`, note);
+    await noteDown(note, actual).catch((error: unknown) => {
+      server.close();
+      throw error;
+    });
   }
   return { server, port: actual };
+}
+
+/**
+ * Written beside and moved into place: half a note would send the next gateway to another port. Beside is a place of
+ * its own for each process, since gateways that share a folder may start at once.
+ */
+async function noteDown(note: string, port: number): Promise<void> {
+  const beside = `${note}.${process.pid}.${port}`;
+  await writeFile(beside, `${JSON.stringify({ port, pid: process.pid })}\n`);
+  await rename(beside, note);
 }
 
 async function tryListen(

@@ -96,6 +96,25 @@ describe.skipIf(missing !== null)(`a gateway on PostgreSQL${because()}`, () => {
   });
 });
 
+describe.skipIf(missing !== null)(`gateways that share a folder and a database${because()}`, () => {
+  it("start at once", async () => {
+    if (server === null) return;
+    const databaseUrl = await freshUrl();
+    const shared = {
+      drivers: processDrivers,
+      dataDir: await tempDir(),
+      databaseUrl,
+      budgets: DEFAULT_BUDGETS,
+    };
+    const serving = Array.from({ length: 6 }, () =>
+      serveGateway({ ...shared, port: 0, log: () => undefined }),
+    );
+    const started = await Promise.allSettled(serving);
+    for (const result of started) if (result.status === "fulfilled") await result.value.close();
+    expect(started.map(({ status }) => status)).toEqual(started.map(() => "fulfilled"));
+  });
+});
+
 describe.skipIf(missing !== null)(`the PostgreSQL store${because()}`, () => {
   it("is migrated once by any number of gateways that open it at once", async () => {
     const url = await freshUrl();

@@ -52,9 +52,9 @@ async function newsOf(
   let next = stream.next();
   await change();
   for (;;) {
-    const { done, value } = await next;
-    if (done === true) throw new Error(`the watch ended without news of ${id}`);
-    if (value.id === id) return value;
+    const result = await next;
+    if (result.done === true) throw new Error(`the watch ended without news of ${id}`);
+    if (result.value.id === id) return result.value;
     next = stream.next();
   }
 }

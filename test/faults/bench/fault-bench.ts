@@ -50,6 +50,8 @@ export interface FaultRunOptions {
   /** A folder for the gateways' logs, when something was found. */
   readonly keepLogsIn?: string | undefined;
   readonly tell?: ((line: string) => void) | undefined;
+  /** Where what is to be ended is kept, for a caller that may be interrupted. */
+  readonly cleanups?: Cleanups | undefined;
 }
 
 /**
@@ -57,7 +59,7 @@ export interface FaultRunOptions {
  * whole, and the full history is read and checked. Nothing of it is left behind.
  */
 export async function runFaults(options: FaultRunOptions): Promise<FaultReport> {
-  const cleanups = new Cleanups();
+  const { cleanups = new Cleanups() } = options;
   try {
     return await run(options, cleanups);
   } finally {
@@ -170,6 +172,7 @@ async function follow(
       faults.begin(fault);
     }
     if (operation === undefined) continue;
+    await load.hasRoom();
     load.send(operation);
     if (twice === true) load.send(operation);
   }

@@ -4,6 +4,9 @@ import type { Fault } from "../schedule.js";
 import type { Replayer } from "./replayer.js";
 import type { Replica } from "./replica.js";
 
+/** Old reports that are delivered again in the time of one fault. */
+const REPLAYS = 30;
+
 export interface FaultTargets {
   readonly replicas: readonly Replica[];
   readonly database: PostgresServer;
@@ -81,6 +84,7 @@ export class Faults {
       case "deliveries": {
         const { replayer } = this.#targets;
         replayer.mode = fault.mode;
+        if (fault.mode === "duplicate") replayer.replayPast(REPLAYS, fault.forMs);
         await delay(fault.forMs);
         replayer.mode = "plain";
         return;

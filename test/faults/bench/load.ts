@@ -5,6 +5,7 @@ import type { Content, Operation, Variant } from "../schedule.js";
 
 /** Longest wait for an answer: a gateway that was stopped in the middle may never give one. */
 const REQUEST_LIMIT_MS = 8000;
+const UNDER_WAY_MAX = 12;
 const INVALID = { version: 1, network: { allow: ["nowhere"] } };
 
 export interface LoadOptions {
@@ -42,6 +43,11 @@ export class Load {
     this.counts.sent += 1;
     const sending = this.#run(operation).finally(() => this.#under.delete(sending));
     this.#under.add(sending);
+  }
+
+  /** A machine that is too slow for the schedule gets it slower, in the same order. */
+  async hasRoom(): Promise<void> {
+    while (this.#under.size >= UNDER_WAY_MAX) await Promise.race(this.#under);
   }
 
   async settled(): Promise<void> {

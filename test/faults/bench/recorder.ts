@@ -1,5 +1,5 @@
-import pg from "pg";
 import { decodeRecord } from "../../../examples/gateway-core/src/record/record-schema.js";
+import { openPool } from "../../../examples/gateway-core/src/store/postgres/pool.js";
 import { PostgresStore } from "../../../examples/gateway-core/src/store/postgres/postgres-store.js";
 import type { Version } from "../checker/history.js";
 
@@ -27,10 +27,12 @@ const SCHEMA = `
 
 interface Row {
   readonly op: Version["op"];
-  readonly version: string;
+  readonly version: number;
   readonly at: number;
   readonly value: string | null;
 }
+
+type Pool = ReturnType<typeof openPool>;
 
 /** Every committed version of every record of one database. */
 export class Recorder {
@@ -45,43 +47,47 @@ export class Recorder {
     const store = await PostgresStore.open({ url });
     await store.close();
     const recorder = new Recorder(url);
-    await recorder.#query(SCHEMA);
+    await recorder.#connected((pool) => pool.query(SCHEMA));
     return recorder;
   }
 
-  async ids(): Promise<readonly string[]> {
-    return (await this.#query<{ id: string }>("SELECT DISTINCT id FROM fault_history ORDER BY id")).map(
-      ({ id }) => id,
-    );
+  ids(): Promise<readonly string[]> {
+    return this.#connected(async (pool) => {
+      const { rows } = await pool.query<{ id: string }>("SELECT DISTINCT id FROM fault_history ORDER BY id");
+      return rows.map(({ id }) => id);
+    });
   }
 
   /** @throws CorruptRecordError for a version that cannot be read */
-  async versionsOf(id: string): Promise<readonly Version[]> {
-    const rows = await this.#query<Row>(
-      "SELECT op, version, at, value FROM fault_history WHERE id = $1 ORDER BY seq",
-      [id],
-    );
-    return rows.map(({ op, version, at, value }) => ({
-      op,
-      version: Number(version),
-      at,
-      record: value === null ? null : decodeRecord(id, JSON.parse(value)),
-    }));
+  versionsOf(id: string): Promise<readonly Version[]> {
+    return this.#connected(async (pool) => {
+      const { rows } = await pool.query<Row>(
+        "SELECT op, version, at, value FROM fault_history WHERE id = $1 ORDER BY seq",
+        [id],
+      );
+      return rows.map(({ op, version, at, value }) => ({
+        op,
+        version,
+        at,
+        record: value === null ? null : decodeRecord(id, JSON.parse(value)),
+      }));
+    });
   }
 
   /** The version of each record that there is now. */
-  async stored(): Promise<ReadonlyMap<string, number>> {
-    const rows = await this.#query<{ id: string; version: string }>("SELECT id, version FROM records");
-    return new Map(rows.map(({ id, version }) => [id, Number(version)]));
+  stored(): Promise<ReadonlyMap<string, number>> {
+    return this.#connected(async (pool) => {
+      const { rows } = await pool.query<{ id: string; version: number }>("SELECT id, version FROM records");
+      return new Map(rows.map(({ id, version }) => [id, version]));
+    });
   }
 
-  async #query<R extends pg.QueryResultRow>(sql: string, values: readonly unknown[] = []): Promise<R[]> {
-    const client = new pg.Client({ connectionString: this.#url });
-    await client.connect();
+  async #connected<T>(work: (pool: Pool) => Promise<T>): Promise<T> {
+    const pool = openPool({ url: this.#url, connections: 1, timeoutMs: 60_000 });
     try {
-      return (await client.query<R>(sql, [...values])).rows;
+      return await work(pool);
     } finally {
-      await client.end();
+      await pool.end();
     }
   }
 }

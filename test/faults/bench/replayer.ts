@@ -11,6 +11,8 @@ interface Message {
   readonly body: Buffer;
 }
 
+const PAST_MAX = 300;
+
 interface Reply {
   readonly status: number;
   readonly type: string | undefined;
@@ -29,6 +31,8 @@ export class Replayer {
   readonly #deliveries = new Map<string, Delivery[]>();
   readonly #late = new Set<Promise<unknown>>();
   readonly #closing = new AbortController();
+  /** Reports that were delivered before, to be delivered once more. */
+  readonly #past: Message[] = [];
   #replayed = 0;
   #heldBack = 0;
 
@@ -54,6 +58,14 @@ export class Replayer {
   /** How many reports were delivered again, and how many were held back. */
   get counts(): { readonly replayed: number; readonly heldBack: number } {
     return { replayed: this.#replayed, heldBack: this.#heldBack };
+  }
+
+  /** Delivers old reports once more, spread over a while: most of them are of a run or an attempt that is over. */
+  replayPast(count: number, overMs: number): void {
+    for (let replay = 0; replay < count && this.#past.length > 0; replay += 1) {
+      const message = this.#past[Math.floor(this.#random() * this.#past.length)];
+      if (message !== undefined) this.#deliverLater(message, this.#random() * overMs);
+    }
   }
 
   deliveriesOf(id: string): readonly Delivery[] {
@@ -82,7 +94,11 @@ export class Replayer {
     };
     const gone = new AbortController();
     outgoing.once("close", () => gone.abort());
-    if (message.method !== "GET" && this.mode !== "plain") await this.#disturb(message);
+    if (message.method !== "GET") {
+      this.#past.push(message);
+      if (this.#past.length > PAST_MAX) this.#past.shift();
+      if (this.mode !== "plain") await this.#disturb(message);
+    }
     const reply = await this.#deliver(message, gone.signal).catch(() => null);
     if (reply === null) {
       outgoing.destroy();
@@ -93,21 +109,28 @@ export class Replayer {
   }
 
   async #disturb(message: Message): Promise<void> {
-    const { signal } = this.#closing;
-    const after = async (ms: number): Promise<boolean> => delay(ms, true, { signal }).catch(() => false);
     if (this.mode === "reorder") {
       this.#heldBack += 1;
-      await after(this.#random() * 1500);
+      await this.#after(this.#random() * 1500);
       return;
     }
-    this.#replayed += 1;
     // At the same moment, soon, or long after its attempt may be over.
     const wait = [0, this.#random() * 500, this.#random() * 12_000][Math.floor(this.#random() * 3)] ?? 0;
-    const late = after(wait)
-      .then((goOn) => (goOn ? this.#deliver(message, signal) : null))
+    this.#deliverLater(message, wait);
+  }
+
+  #deliverLater(message: Message, ms: number): void {
+    this.#replayed += 1;
+    const late = this.#after(ms)
+      .then((goOn) => (goOn ? this.#deliver(message, this.#closing.signal) : null))
       .catch(() => null)
       .finally(() => this.#late.delete(late));
     this.#late.add(late);
+  }
+
+  /** False when the replayer is closing. */
+  #after(ms: number): Promise<boolean> {
+    return delay(ms, true, { signal: this.#closing.signal }).catch(() => false);
   }
 
   async #deliver(message: Message, signal: AbortSignal): Promise<Reply> {
@@ -121,11 +144,14 @@ export class Replayer {
     const given = Object.entries(headers).filter(
       (entry): entry is [string, string] => entry[1] !== undefined,
     );
+    signal.throwIfAborted();
     const options = { host: "127.0.0.1", port: this.#target, method, path: url, agent: false, signal };
     const outgoing = request({
       ...options,
       headers: { ...Object.fromEntries(given), "content-length": String(body.length) },
     });
+    // Told to whoever waits below; without a listener of its own it would end the bench.
+    outgoing.on("error", () => undefined);
     outgoing.end(body);
     const [incoming] = (await once(outgoing, "response", { signal })) as [IncomingMessage];
     const chunks: Buffer[] = [];

@@ -124,6 +124,7 @@ export class Replica {
     const gone = once(child, "exit");
     child.kill(signal);
     await gone;
+    await forgetSharedClock(child.pid ?? 0);
   }
 }
 

@@ -34,8 +34,8 @@ export class Tally {
     this.deliveries += deliveries.length;
     const expired = new Set<string>();
     for (const { at, record } of versions) {
-      const state = record?.deadline;
-      if (state?.expiry == null || expired.has(state.attempt)) continue;
+      const state = record?.deadline ?? null;
+      if (state === null || state.expiry === null || expired.has(state.attempt)) continue;
       expired.add(state.attempt);
       this.#lateness.push(at - state.expiry.at);
     }

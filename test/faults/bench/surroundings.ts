@@ -19,13 +19,19 @@ export async function answers(port: number): Promise<boolean> {
 /** What is to be done at the end, the latest first, whatever happens in between. */
 export class Cleanups {
   readonly #work: (() => Promise<unknown>)[] = [];
+  #running: Promise<void> | null = null;
 
   defer(work: () => Promise<unknown>): void {
     this.#work.push(work);
   }
 
-  /** Does all of it, also when some of it fails. */
-  async run(): Promise<void> {
+  /** Does all of it, also when some of it fails; once, whoever asks. */
+  run(): Promise<void> {
+    this.#running ??= this.#run();
+    return this.#running;
+  }
+
+  async #run(): Promise<void> {
     for (const work of this.#work.splice(0).reverse()) await work().catch(() => undefined);
   }
 }

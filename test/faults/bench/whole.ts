@@ -10,7 +10,7 @@ const POLL_MS = 250;
 const AT_REST = new Set(["Ready", "Stopped", "Completed", "Error"]);
 const PAGE = 500;
 
-export async function listAll(client: GatewayClient): Promise<readonly SandboxView[]> {
+async function listAll(client: GatewayClient): Promise<readonly SandboxView[]> {
   const items: SandboxView[] = [];
   for (let after: string | undefined; ; ) {
     const page = await client.list({ after, limit: PAGE });

@@ -70,8 +70,8 @@ export function noneRevived({ id, versions }: SandboxHistory): Violation[] {
   let current: string | null = null;
   const past = new Set<string>();
   for (const { version, record } of versions) {
-    const state = record?.deadline;
-    if (record === null || state == null) continue;
+    const state = record?.deadline ?? null;
+    if (record === null || state === null) continue;
     const revived = (detail: string): void => {
       found.push({ rule: "attempt-revived", sandbox: id, version, detail });
     };

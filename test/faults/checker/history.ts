@@ -66,7 +66,7 @@ export interface SandboxHistory {
   };
 }
 
-export type Rule =
+type Rule =
   | "record-lost"
   | "write-lost"
   | "deadline-extended"
@@ -100,7 +100,8 @@ export interface Pair {
 export function pairsOf({ versions }: SandboxHistory): Pair[] {
   return versions.flatMap((after, index) => {
     const before = versions[index - 1];
-    if (before?.record == null || after.record === null) return [];
-    return [{ before: { ...before, record: before.record }, after: { ...after, record: after.record } }];
+    const old = before?.record ?? null;
+    if (before === undefined || old === null || after.record === null) return [];
+    return [{ before: { ...before, record: old }, after: { ...after, record: after.record } }];
   });
 }

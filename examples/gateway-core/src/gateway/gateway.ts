@@ -121,7 +121,7 @@ export class Gateway {
       if (this.#isOwed(record)) this.#owed.add(record.id);
       this.#worker(record.id).wake();
     };
-    await recover(this.records, found, this.#options.log);
+    await recover(this.records, found, this.#options.log, this.#options.sessionStore === undefined);
     this.#sweeper.start();
     this.#reconciling.start();
   }

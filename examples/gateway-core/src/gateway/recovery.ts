@@ -10,12 +10,15 @@ const PAGE = 200;
  * Goes through all records once, before any request is served.
  *
  * A clock that was set back while no gateway ran is made up for, so that nobody gains time by it; what expired in the
- * meantime is written as expired; then every sandbox is told of, and its record says what is to be done.
+ * meantime is written as expired; then every sandbox is told of, and its record says what is to be done. Where several
+ * gateways go by the store's time nothing is made up for: another one may have written a moment ago, by an answer of
+ * the store that was exact to other milliseconds.
  */
 export async function recover(
   records: SandboxRecords,
   found: (record: SandboxRecord) => void,
   log: Log,
+  ownClock: boolean,
 ): Promise<void> {
   let seen = 0;
   for (let after: string | undefined; ; ) {
@@ -28,8 +31,8 @@ export async function recover(
       }
       seen += 1;
       const { record } = await records.change(id, (stored, now) => {
-        const rebased = onThisClock(stored, now);
-        return { record: observeTime(rebased, now), result: null };
+        const record = ownClock ? onThisClock(stored, now) : stored;
+        return { record: observeTime(record, now), result: null };
       });
       found(record);
     }
