@@ -76,7 +76,12 @@ publish({
       unit: "ns",
       values: { slipway: ns.fresh },
     },
-    { id: "matches", figure: "`matchesReason`, a general reason", unit: "ns", values: { slipway: ns.matches } },
+    {
+      id: "matches",
+      figure: "`matchesReason`, a general reason",
+      unit: "ns",
+      values: { slipway: ns.matches },
+    },
     {
       id: "convert",
       figure: "`convertConditions`, one condition converted",

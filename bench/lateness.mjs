@@ -98,6 +98,7 @@ publish({
       id: "earliest",
       figure: "earliest, after its instant (negative is early)",
       unit: "ms",
+      isSigned: true,
       values: pick(results, "earliest"),
     },
     {

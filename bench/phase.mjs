@@ -118,7 +118,10 @@ const machine = createMachine({
   ),
 });
 const snapshots = new Map(
-  shapes.map(([phase]) => [phase, initialTransition(createMachine({ ...machine.config, initial: phase }))[0]]),
+  shapes.map(([phase]) => [
+    phase,
+    initialTransition(createMachine({ ...machine.config, initial: phase }))[0],
+  ]),
 );
 
 let sink = 0;
@@ -172,9 +175,7 @@ const contenders = {
 const ns = await interleave(contenders, { rounds: ROUNDS });
 
 const before = heap();
-const swept = records.map(
-  (record, i) => reconcileRecord(record, observations[i], null, NOW + 60_000).record,
-);
+const swept = records.map((record, i) => reconcileRecord(record, observations[i], null, NOW + 60_000).record);
 const kept = (heap() - before) / SIZE;
 if (!swept.every((record, i) => record === records[i])) throw new Error("a sweep made new records");
 if (sink < 0) console.log(sink);
@@ -194,7 +195,11 @@ publish({
         "zod, then the switch": ns.zod,
         XState: ns.xstate,
       },
-      target: { than: byHandName, atMost: 0.5 / 0.024, text: "at most 21 times a switch (0.5 µs to 0.024 µs)" },
+      target: {
+        than: byHandName,
+        atMost: 0.5 / 0.024,
+        text: "at most 21 times a switch (0.5 µs to 0.024 µs)",
+      },
     },
     {
       id: "sweep",

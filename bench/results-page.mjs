@@ -1,7 +1,7 @@
 import { arch, cpus, platform, totalmem } from "node:os";
 import { format, judge } from "./harness.mjs";
 import { pRetryVersion, versions } from "./peers.mjs";
-import { reasons } from "./reasons.mjs";
+import { reasonFor } from "./reasons.mjs";
 
 const table = (heads, rows) =>
   [
@@ -14,6 +14,7 @@ const mainOf = ({ own = "slipway" }) => own;
 
 /** The contenders that are ahead of Slipway in a figure where less is better; what is written by hand does less. */
 function ahead(one) {
+  if (one.isSigned) return [];
   const mine = one.values[mainOf(one)];
   return Object.entries(one.values)
     .filter(([name, value]) => name !== mainOf(one) && !isOurs(name) && value < mine * 0.95)
@@ -38,20 +39,19 @@ function figureRow(one) {
   return [one.figure, format(mine, one.unit), others.join(", ") || "–"];
 }
 
-/** Every reason that is given for a figure which is missed, or in which another is ahead. */
+/** What is missed, or in which another is ahead, gathered by the reason. */
 function explanations(results) {
-  return results.flatMap(({ figures }) =>
-    figures
-      .map((one) => {
-        const missed = one.target !== undefined && !judge(one).met;
-        const leaders = ahead(one);
-        if (!missed && leaders.length === 0) return undefined;
-        const what = [missed && "target missed", leaders.length > 0 && `ahead: ${leaders.join(", ")}`];
-        const why = reasons[one.id] ?? "not looked into.";
-        return `- **${one.figure}** (${what.filter(Boolean).join("; ")}): ${why}`;
-      })
-      .filter((line) => line !== undefined),
-  );
+  const byReason = new Map();
+  for (const one of results.flatMap(({ figures }) => figures)) {
+    const missed = one.target !== undefined && !judge(one).met;
+    const leaders = ahead(one);
+    if (!missed && leaders.length === 0) continue;
+    const what = [missed && "target missed", leaders.length > 0 && `ahead: ${leaders.join(", ")}`];
+    const why = reasonFor(one.id) ?? "not looked into.";
+    const about = `${one.figure} (${what.filter(Boolean).join("; ")})`;
+    byReason.set(why, [...(byReason.get(why) ?? []), about]);
+  }
+  return [...byReason].map(([why, about]) => `- **${about.join("; ")}**: ${why}`);
 }
 
 function section({ title, figures, tables, notes }) {
@@ -60,7 +60,13 @@ function section({ title, figures, tables, notes }) {
     table(["figure", "Slipway", "others (Slipway's multiple of it)"], figures.map(figureRow)),
     ...tables.flatMap(({ title: name, rows }) => {
       const heads = Object.keys(rows[0]);
-      return [`${name}:`, table(heads, rows.map((row) => heads.map((head) => row[head])))];
+      return [
+        `${name}:`,
+        table(
+          heads,
+          rows.map((row) => heads.map((head) => row[head])),
+        ),
+      ];
     }),
     ...notes,
   ];
@@ -80,7 +86,10 @@ ${table(
   ["", ""],
   [
     ["date", new Date().toISOString().slice(0, 10)],
-    ["machine", `${cpu.model.trim()}, ${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GB, ${platform()} ${arch()}`],
+    [
+      "machine",
+      `${cpu.model.trim()}, ${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GB, ${platform()} ${arch()}`,
+    ],
     ["Node", process.versions.node],
     ["load average meanwhile", `${load} on ${cpus().length} cores, from other work on the machine`],
     ["peers", peers.map(([name, version]) => `${name} ${version}`).join(", ")],

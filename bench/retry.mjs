@@ -173,10 +173,7 @@ async function latency(one) {
   }
   return taken.toSorted((a, b) => a - b)[100];
 }
-const latencies = await interleave(
-  each({ slipway, "p-retry": theirs, Effect }, latency),
-  { rounds: 3 },
-);
+const latencies = await interleave(each({ slipway, "p-retry": theirs, Effect }, latency), { rounds: 3 });
 
 const heapTarget = (text) => ({ than: "p-retry", atMost: 1.2, text });
 publish({

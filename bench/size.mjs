@@ -33,7 +33,8 @@ async function weigh(contents, resolveDir = root) {
 
 const entryFile = (entry) => `./src/${entry === "slipway" ? "" : `${entry}/`}index.ts`;
 const whole = (entry) => weigh(`export * from ${JSON.stringify(entryFile(entry))};`);
-const only = (entry, names) => weigh(`export { ${names.join(", ")} } from ${JSON.stringify(entryFile(entry))};`);
+const only = (entry, names) =>
+  weigh(`export { ${names.join(", ")} } from ${JSON.stringify(entryFile(entry))};`);
 
 /** A module's noun: its package, or its folder under src with the folder below. */
 function groupOf(path) {
