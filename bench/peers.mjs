@@ -24,34 +24,25 @@ export function pRetryVersion() {
   return JSON.parse(readFileSync(join(root, "node_modules/p-retry/package.json"), "utf8")).version;
 }
 
-/** Installs all of them, and gives the folder. The caller removes it. */
+/** Installs all of them, and gives the folder, which is removed when the process ends. */
 export function installPeers() {
   const folder = mkdtempSync(join(tmpdir(), "slipway-peers-"));
-  try {
-    writeFileSync(join(folder, "package.json"), '{ "private": true, "type": "module" }');
-    const packages = Object.entries(versions).map(([name, version]) => `${name}@${version}`);
-    const options = ["--no-fund", "--no-audit", "--no-package-lock", "--ignore-scripts", "--silent"];
-    execFileSync("npm", ["install", ...options, ...packages], { cwd: folder, stdio: "inherit" });
-    // A file beside them imports by name, as an application does.
-    for (const name of Object.keys(versions))
-      writeFileSync(join(folder, `${name}.mjs`), `export * as peer from "${name}";\n`);
-    return folder;
-  } catch (error) {
-    rmSync(folder, { recursive: true, force: true });
-    throw error;
-  }
+  process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
+  for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(1));
+  writeFileSync(join(folder, "package.json"), '{ "private": true, "type": "module" }');
+  const packages = Object.entries(versions).map(([name, version]) => `${name}@${version}`);
+  const options = ["--no-fund", "--no-audit", "--no-package-lock", "--ignore-scripts", "--silent"];
+  execFileSync("npm", ["install", ...options, ...packages], { cwd: folder, stdio: "inherit" });
+  // A file beside them imports by name, as an application does.
+  for (const name of Object.keys(versions))
+    writeFileSync(join(folder, `${name}.mjs`), `export * as peer from "${name}";\n`);
+  return folder;
 }
 
-/**
- * The folder with the peers: the one that `npm run bench` gives to all its parts with --peers, or a new one, removed
- * when the process ends.
- */
+/** The folder with the peers: the one that `npm run bench` gives to all its parts with --peers, or a new one. */
 export function peersFolder() {
   const flag = process.argv.indexOf("--peers");
-  if (flag >= 0) return process.argv[flag + 1];
-  const folder = installPeers();
-  process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
-  return folder;
+  return flag < 0 ? installPeers() : process.argv[flag + 1];
 }
 
 export async function loadPeer(folder, name) {

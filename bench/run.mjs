@@ -4,7 +4,7 @@
  *   npm run bench [-- --only retry,phase]     with --only nothing is written
  */
 import { execFile } from "node:child_process";
-import { rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { loadavg } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -19,19 +19,15 @@ const folder = installPeers();
 const began = performance.now();
 const results = [];
 const loads = [loadavg()[0]];
-try {
-  for (const part of chosen) {
-    const file = join(import.meta.dirname, `${part}.mjs`);
-    const { stdout } = await run(process.execPath, ["--expose-gc", file, "--json", "--peers", folder], {
-      timeout: 300_000,
-      maxBuffer: 1e7,
-    });
-    results.push({ part, ...JSON.parse(stdout.trim().split("\n").at(-1)) });
-    loads.push(loadavg()[0]);
-    console.log(`${part}: done after ${Math.round((performance.now() - began) / 1000)} s`);
-  }
-} finally {
-  rmSync(folder, { recursive: true, force: true });
+for (const part of chosen) {
+  const file = join(import.meta.dirname, `${part}.mjs`);
+  const { stdout } = await run(process.execPath, ["--expose-gc", file, "--json", "--peers", folder], {
+    timeout: 300_000,
+    maxBuffer: 1e7,
+  });
+  results.push({ part, ...JSON.parse(stdout.trim().split("\n").at(-1)) });
+  loads.push(loadavg()[0]);
+  console.log(`${part}: done after ${Math.round((performance.now() - began) / 1000)} s`);
 }
 const text = page(results, { loads, seconds: Math.round((performance.now() - began) / 1000) });
 if (flag < 0) writeFileSync(join(import.meta.dirname, "RESULTS.md"), text);
