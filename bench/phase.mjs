@@ -187,7 +187,7 @@ publish({
   figures: [
     {
       id: "derive",
-      figure: "a decision, `derivePhase` with its explanation",
+      figure: "phase: a decision, `derivePhase` with its explanation",
       unit: "ns",
       values: {
         slipway: ns.derive,
@@ -203,14 +203,14 @@ publish({
     },
     {
       id: "sweep",
-      figure: "a sweep of 100 000 unchanged records, `reconcileRecord`",
+      figure: "phase: a sweep of 100 000 unchanged records, `reconcileRecord`",
       unit: "ms",
       values: { slipway: ms(ns.sweep), [byHandName]: ms(ns.switchSweep) },
       target: { atMost: 100, text: "at most 100 ms" },
     },
     {
       id: "sweep-kept",
-      figure: "kept after the sweep, a record (8 bytes are this benchmark's own array)",
+      figure: "phase: kept after the sweep, a record (8 bytes are this benchmark's own array)",
       unit: "B",
       values: { slipway: kept },
       target: { atMost: 8.5, text: "nothing kept" },

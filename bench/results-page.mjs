@@ -33,7 +33,8 @@ function figureRow(one) {
   const others = Object.entries(one.values)
     .filter(([name]) => name !== mainOf(one))
     .map(([name, value]) => {
-      const ratio = value > 0 && mine > 0 ? ` (${(mine / value).toFixed(2)} ×)` : "";
+      const ratio =
+        one.unit !== "" && !one.isSigned && value > 0 && mine > 0 ? ` (${(mine / value).toFixed(2)} ×)` : "";
       return `${name} ${format(value, one.unit)}${ratio}`;
     });
   return [one.figure, format(mine, one.unit), others.join(", ") || "–"];

@@ -12,7 +12,7 @@ import { retriers } from "./retriers.mjs";
 
 const flag = process.argv.indexOf("--count");
 const COUNT = flag < 0 ? 20_000 : Number(process.argv[flag + 1]);
-const SHAPED = 400;
+const SHAPED = 2000;
 const HOUR = 3_600_000;
 
 const macrotask = () => new Promise((resolve) => setImmediate(resolve));
@@ -44,9 +44,9 @@ const withReused = { ...quick, reused: { run: (work) => reused.run(work) } };
 const successes = await interleave(each(withReused, direct(value)), { rounds: 5 });
 const promised = await interleave(each(quick, direct(later)), { rounds: 5 });
 
-/** What one failure adds: five hundred at once, so that the waits overlap. The error itself is made beforehand. */
+/** What one failure adds: a thousand at once, so that the waits overlap. The error itself is made beforehand. */
 const known = refusal();
-const RETRIED = 500;
+const RETRIED = 1000;
 const retried = await interleave(
   each(quick, (one) =>
     perOperationAsync(RETRIED, () =>
@@ -62,7 +62,7 @@ const retried = await interleave(
       ),
     ),
   ),
-  { rounds: 7 },
+  { rounds: 9 },
 );
 
 /** What the parts of a first try cost by themselves: where the time goes. */
@@ -181,41 +181,41 @@ publish({
   figures: [
     {
       id: "first-try",
-      figure: "a success at once, the work gives a plain value",
+      figure: "retry: a success at once, the work gives a plain value",
       unit: "ns",
       values: successes,
       target: { than: "p-retry", atMost: 0.25, text: "well below p-retry: at most a quarter" },
     },
     {
       id: "first-try-near",
-      figure: "the same, against cockatiel",
+      figure: "retry: the same, against cockatiel",
       unit: "ns",
       values: { slipway: successes.slipway, cockatiel: successes.cockatiel },
       target: { than: "cockatiel", atMost: 2, text: "near cockatiel: at most twice" },
     },
     {
       id: "first-try-async",
-      figure: "a success at once, the work is an async function",
+      figure: "retry: a success at once, the work is an async function",
       unit: "ns",
       values: promised,
     },
     {
       id: "retry",
-      figure: "one failure, a wait of 1 ms, a success, all three",
+      figure: "retry: a failure, a wait of 1 ms and a success together",
       unit: "ns",
       values: retried,
     },
     ...Object.entries(bytesOf).flatMap(([shape, values]) => [
       {
         id: `heap ${shape}`,
-        figure: `heap of one that waits, ${shape}, \`retryBootstrap\``,
+        figure: `retry: heap of one that waits, ${shape}, \`retryBootstrap\``,
         unit: "B",
         values,
         target: heapTarget("at most 1.2 times p-retry"),
       },
       {
         id: `heap-class ${shape}`,
-        figure: `heap of one that waits, ${shape}, \`BootstrapRetrier\``,
+        figure: `retry: heap of one that waits, ${shape}, \`BootstrapRetrier\``,
         unit: "B",
         own: "BootstrapRetrier",
         values: { BootstrapRetrier: values.BootstrapRetrier, "p-retry": values["p-retry"] },
@@ -224,35 +224,35 @@ publish({
     ]),
     {
       id: "heap-many",
-      figure: `heap of one that waits, of ${COUNT} on one signal`,
+      figure: `retry: heap of one that waits, of ${COUNT} on one signal`,
       unit: "B",
       values: pick(many, "bytes"),
       target: heapTarget("at most 1.2 times p-retry"),
     },
     {
       id: "start-many",
-      figure: "start and first failure, each",
+      figure: "retry: start and first failure of one",
       unit: "ns",
       values: pick(many, "createNs"),
     },
     {
       id: "abort-many",
-      figure: `one abort for ${COUNT}, until all settled`,
+      figure: `retry: one abort for ${COUNT}, until all settled`,
       unit: "ms",
       values: pick(many, "abortMs"),
       target: { than: "p-retry", atMost: 0.1, text: "at least 10 times faster than p-retry" },
     },
-    { id: "abort-one", figure: "one abort for one, wall time", unit: "ns", values: latencies },
+    { id: "abort-one", figure: "retry: one abort for one, wall time", unit: "ns", values: latencies },
     {
       id: "retry-timers",
-      figure: `host timers of ${COUNT} that wait`,
+      figure: `retry: host timers of ${COUNT} that wait`,
       unit: "",
       values: pick(many, "timers"),
       target: { atMost: 1, text: "one" },
     },
     {
       id: "retry-listeners",
-      figure: `listeners on the signal of ${COUNT} that wait`,
+      figure: `retry: listeners on the signal of ${COUNT} that wait`,
       unit: "",
       values: pick(many, "listeners"),
       target: { atMost: 1, text: "one" },
