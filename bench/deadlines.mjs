@@ -1,19 +1,16 @@
 /**
- * Deadlines against raw host timers, in one run: time, memory and host timers for many live ones.
- * Needs a build; prints a table, or with --json one object. Ratios travel between machines, nanoseconds do not.
+ * Deadlines against raw host timers, Effect and XState, in one run: time, memory and host timers for many live ones.
  *
- *   npm run build && node --expose-gc bench/deadlines.mjs [--json] [COUNT]
+ *   npm run build && node --expose-gc bench/deadlines.mjs [--json] [--peers FOLDER] [COUNT]
  */
 import { definePlan, PhasedDeadline, systemClock, TimerQueue } from "slipway";
+import { cpuMs, heap, interleave, pick, publish } from "./harness.mjs";
+import { loadPeer, peersFolder } from "./peers.mjs";
 
-const json = process.argv.includes("--json");
-const COUNT = Number(process.argv.find((argument) => /^\d+$/.test(argument)) ?? 100_000);
-const ROUNDS = 5;
-
-if (typeof globalThis.gc !== "function") {
-  console.error("Run with --expose-gc: the heap is measured after a collection.");
-  process.exit(2);
-}
+const COUNT = Number(process.argv.slice(2).find((argument) => /^\d+$/.test(argument)) ?? 100_000);
+/** The others are measured on fewer: a figure for each is what is compared. */
+const FEWER = Math.ceil(COUNT / 20);
+const ROUNDS = 3;
 
 const MINUTE = 60_000;
 const plan = definePlan({
@@ -28,8 +25,6 @@ const plan = definePlan({
   ],
   ceilingMs: 95 * MINUTE,
 });
-
-const median = (values) => values.toSorted((a, b) => a - b)[values.length >> 1];
 
 /** The clock of the process, counting what it arms. */
 function countingClock() {
@@ -50,48 +45,24 @@ function countingClock() {
   };
 }
 
-/** On-CPU milliseconds of this process: other work on the machine does not count, its collector does. */
-function cpuMs() {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1000;
-}
-
-function heap() {
-  globalThis.gc();
-  globalThis.gc();
-  return process.memoryUsage().heapUsed;
-}
-
-/** One round: nanoseconds and bytes each, of `COUNT` things that are made, renewed and thrown away. */
-function round({ make, renew, repeat, drop, armed }) {
-  const things = new Array(COUNT);
-  const empty = heap();
-  const start = cpuMs();
-  for (let index = 0; index < COUNT; index += 1) things[index] = make(index);
-  const made = cpuMs();
-  const full = heap();
-  const timers = armed();
-  const renewing = cpuMs();
-  for (let index = 0; index < COUNT; index += 1) renew(things[index]);
-  const renewed = cpuMs();
-  const before = heap();
-  const repeating = cpuMs();
-  for (let index = 0; index < COUNT; index += 1) repeat(things[index]);
-  const repeated = cpuMs();
-  const kept = heap() - before;
-  const dropping = cpuMs();
-  for (let index = 0; index < COUNT; index += 1) drop(things[index]);
-  const end = cpuMs();
-  const each = (ms) => (ms * 1e6) / COUNT;
-  return {
-    createNs: each(made - start),
-    bytes: (full - empty) / COUNT,
-    timers,
-    progressNs: each(renewed - renewing),
-    duplicateNs: each(repeated - repeating),
-    duplicateBytes: kept / COUNT,
-    cancelNs: each(end - dropping),
+/** One round: nanoseconds and bytes each, of things that are made, renewed and thrown away. */
+function round({ count = COUNT, make, renew, repeat, drop, armed }) {
+  const things = new Array(count);
+  const timed = (work) => {
+    const start = cpuMs();
+    for (let index = 0; index < count; index += 1) work(index);
+    return ((cpuMs() - start) * 1e6) / count;
   };
+  const empty = heap();
+  const createNs = timed((index) => (things[index] = make(index)));
+  const bytes = (heap() - empty) / count;
+  const timers = armed();
+  const progressNs = timed((index) => (things[index] = renew(things[index]) ?? things[index]));
+  const before = heap();
+  const duplicateNs = timed((index) => repeat(things[index]));
+  const duplicateBytes = (heap() - before) / count;
+  const cancelNs = timed((index) => drop(things[index]));
+  return { createNs, bytes, timers, progressNs, duplicateNs, duplicateBytes, cancelNs };
 }
 
 function slipway() {
@@ -99,7 +70,7 @@ function slipway() {
   const timers = new TimerQueue(clock);
   return round({
     make: (index) => PhasedDeadline.start(plan, { attempt: `attempt-${index}`, clock, timers }),
-    renew: (deadline) => deadline.progress({ step: "download", position: 1 }),
+    renew: (deadline) => void deadline.progress({ step: "download", position: 1 }),
     repeat: (deadline) => deadline.progress({ step: "download", position: 1 }),
     drop: (deadline) => deadline[Symbol.dispose](),
     armed: clock.armed,
@@ -107,7 +78,7 @@ function slipway() {
 }
 
 /** What people write by hand: one host timer each, cleared and set anew when there is progress. */
-function rawTimers() {
+function rawTimers(again) {
   const live = new Set();
   const arm = (thing) =>
     (thing.timer = setTimeout(() => live.delete(thing), Math.min(thing.stallMs, thing.leftMs)));
@@ -124,9 +95,12 @@ function rawTimers() {
       return thing;
     },
     renew: (thing) => {
-      clearTimeout(thing.timer);
       thing.position = 1;
-      arm(thing);
+      if (again === "refresh") thing.timer.refresh();
+      else {
+        clearTimeout(thing.timer);
+        arm(thing);
+      }
     },
     repeat: (thing) => {
       if (thing.position < 1) arm(thing);
@@ -139,26 +113,127 @@ function rawTimers() {
   });
 }
 
-const contestants = { slipway, "setTimeout each": rawTimers };
-const results = Object.fromEntries(Object.keys(contestants).map((name) => [name, []]));
-for (const contest of Object.values(contestants)) contest();
-for (let index = 0; index < ROUNDS; index += 1) {
-  for (const [name, contest] of Object.entries(contestants)) results[name].push(contest());
-}
-
-const summary = Object.fromEntries(
-  Object.entries(results).map(([name, rounds]) => [
-    name,
-    Object.fromEntries(
-      Object.keys(rounds[0]).map((key) => [key, Math.round(median(rounds.map((r) => r[key])))]),
-    ),
-  ]),
+const folder = peersFolder();
+const [{ Effect }, { createActor, createMachine }] = await Promise.all(
+  ["effect", "xstate"].map((name) => loadPeer(folder, name)),
 );
+const timers = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
 
-if (json) console.log(JSON.stringify({ node: process.version, count: COUNT, rounds: ROUNDS, ...summary }));
-else {
-  console.log(
-    `${COUNT} live deadlines, Node ${process.versions.node}, on-CPU time, median of ${ROUNDS} rounds`,
-  );
-  console.table(summary);
+/** A fiber that times out. It cannot be renewed: progress is another fiber. A duplicate is not told apart. */
+function effects() {
+  const bounded = Effect.timeout(Effect.never, 10 * MINUTE);
+  const armed = timers();
+  return round({
+    count: FEWER,
+    make: () => Effect.runFork(bounded),
+    renew: (fiber) => {
+      fiber.interruptUnsafe();
+      return Effect.runFork(bounded);
+    },
+    repeat: () => undefined,
+    drop: (fiber) => fiber.interruptUnsafe(),
+    armed: () => timers() - armed,
+  });
 }
+
+const machine = createMachine({
+  id: "deadline",
+  initial: "preparation",
+  context: { position: 0 },
+  states: {
+    preparation: {
+      after: { [10 * MINUTE]: "expired" },
+      on: {
+        PROGRESS: {
+          guard: ({ context, event }) => event.position > context.position,
+          target: "preparation",
+          reenter: true,
+          actions: ({ context, event }) => (context.position = event.position),
+        },
+      },
+    },
+    expired: { type: "final" },
+  },
+});
+
+/** An actor with a delayed transition, which progress enters anew. */
+function actors() {
+  const armed = timers();
+  return round({
+    count: FEWER,
+    make: () => createActor(machine).start(),
+    renew: (actor) => actor.send({ type: "PROGRESS", position: 1 }),
+    repeat: (actor) => actor.send({ type: "PROGRESS", position: 1 }),
+    drop: (actor) => actor.stop(),
+    armed: () => timers() - armed,
+  });
+}
+
+const raw = "setTimeout, clear and set";
+const results = await interleave(
+  {
+    slipway,
+    [raw]: () => rawTimers("set"),
+    "setTimeout, refresh()": () => rawTimers("refresh"),
+    Effect: effects,
+    XState: actors,
+  },
+  { rounds: ROUNDS },
+);
+// Effect has no notion of a duplicate.
+results.Effect = { ...results.Effect, duplicateNs: Number.NaN };
+
+publish({
+  title: `Deadlines, ${COUNT} live`,
+  figures: [
+    {
+      id: "deadline-create",
+      figure: "deadline: to create one",
+      unit: "ns",
+      values: pick(results, "createNs"),
+      target: { than: raw, atMost: 2 / 3, text: "at most 0.67 times raw (2 µs to 3.0 µs)" },
+    },
+    {
+      id: "deadline-bytes",
+      figure: "deadline: heap of a live one, with its whole state",
+      unit: "B",
+      values: pick(results, "bytes"),
+      target: { atMost: 1024, text: "at most 1 kB" },
+    },
+    {
+      id: "deadline-timers",
+      figure: `deadline: host timers of ${COUNT} (Effect, XState: of ${FEWER})`,
+      unit: "",
+      values: pick(results, "timers"),
+      target: { atMost: 1, text: "one" },
+    },
+    {
+      id: "deadline-progress",
+      figure: "deadline: progress that renews",
+      unit: "ns",
+      values: pick(results, "progressNs"),
+      target: { than: raw, atMost: 0.3 / 2.8, text: "at most 0.11 times clear and set (0.3 µs to 2.8 µs)" },
+    },
+    {
+      id: "deadline-duplicate",
+      figure: "deadline: progress that is a duplicate",
+      unit: "ns",
+      values: pick(results, "duplicateNs"),
+      target: { atMost: 100, text: "at most 0.1 µs" },
+    },
+    {
+      id: "deadline-duplicate-bytes",
+      figure: "deadline: heap that a duplicate keeps",
+      isSigned: true,
+      unit: "B",
+      values: pick(results, "duplicateBytes"),
+    },
+    {
+      id: "deadline-cancel",
+      figure: "deadline: to dispose of one",
+      unit: "ns",
+      values: pick(results, "cancelNs"),
+    },
+  ],
+});
+process.exit();

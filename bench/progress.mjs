@@ -2,16 +2,15 @@
  * What following progress costs, against the least that could be written by hand: one record changed in place, no
  * subject checked but the step's, no state to keep, no totals of parts, no time.
  *
- *   npm run build && node --expose-gc bench/progress.mjs
- *
- * Figures are medians of interleaved rounds of 60 000 reports; compare the ratios, not the nanoseconds.
+ *   npm run build && node bench/progress.mjs [--json]
  */
 import { definePlan, PhasedDeadline } from "slipway/deadline";
 import { applyStepEvent, startTracking, StepTracker } from "slipway/progress";
 import { VirtualClock } from "slipway/testing";
+import { interleave, perOperation, publish } from "./harness.mjs";
 
-const EVENTS = 60_000;
-const ROUNDS = 15;
+const EVENTS = 30_000;
+const ROUNDS = 7;
 const LAYERS = 20;
 const IMAGE = "local-big:1";
 const TOTAL = EVENTS * 1000;
@@ -33,11 +32,7 @@ class ByHand {
   }
 }
 
-function perEvent(work) {
-  const before = process.hrtime.bigint();
-  work();
-  return Number(process.hrtime.bigint() - before) / EVENTS;
-}
+const perEvent = (work) => perOperation(EVENTS, work);
 
 function expect(holds, what) {
   if (!holds) throw new Error(what);
@@ -96,19 +91,7 @@ function live(prepare, report = (tracker, i) => tracker.report("export", IMAGE, 
   return ns;
 }
 
-const samples = new Map(Object.keys(contenders).map((name) => [name, []]));
-for (const work of Object.values(contenders)) work();
-for (let round = 0; round < ROUNDS; round += 1)
-  for (const [name, work] of Object.entries(contenders)) samples.get(name).push(work());
-
-const median = (values) => [...values].sort((a, b) => a - b)[values.length >> 1];
-const floor = median(samples.get("by hand, in place"));
-for (const [name, values] of samples) {
-  const ns = median(values);
-  console.log(
-    `${name.padEnd(34)} ${ns.toFixed(0).padStart(6)} ns a report ${(ns / floor).toFixed(1).padStart(6)} x`,
-  );
-}
+const ns = await interleave(contenders, { rounds: ROUNDS });
 
 const clock = new VirtualClock();
 const tracker = new StepTracker(steps, { clock });
@@ -119,4 +102,15 @@ for (let i = 1; i <= EVENTS; i += 1) {
   clock.advance(1);
 }
 clock.advance(200);
-console.log(`${EVENTS} reports in 60 s: ${changes} changes told`);
+
+const { "by hand, in place": byHand, ...ours } = ns;
+publish({
+  title: "Progress of steps",
+  figures: Object.entries(ours).map(([name, value]) => ({
+    id: `progress ${name}`,
+    figure: `a report, ${name}`,
+    unit: "ns",
+    values: { slipway: value, "by hand": byHand },
+  })),
+  notes: [`${EVENTS} reports in ${EVENTS / 1000} s: ${changes} changes told.`],
+});
