@@ -1,3 +1,4 @@
+import type { ActivationEntry } from "slipway";
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -11,11 +12,13 @@ export interface SupervisorCall {
 }
 
 /**
- * Stands in for the gateway where a test is about the driver: it admits whatever a supervisor asks for and notes what
- * it says. It fakes the gateway's decisions, and no part of a machine.
+ * Stands in for the gateway where a test is about the driver: it admits whatever a supervisor asks for, keeps its ledger and
+ * notes what it says. It fakes the gateway's decisions, and no part of a machine.
  */
 export class StubGateway {
   readonly calls: SupervisorCall[] = [];
+  /** The ledger's entry of each sandbox's run. */
+  readonly #entries = new Map<string, ActivationEntry | null>();
   readonly #server: Server;
 
   private constructor() {
@@ -30,7 +33,10 @@ export class StubGateway {
         const token = (request.headers.authorization ?? "").replace(/^Bearer /, "");
         this.calls.push({ sandbox, run: String(request.headers["x-slipway-run"]), token, kind, body });
         response.setHeader("content-type", "application/json");
-        if (what === "report") response.end(JSON.stringify({ activate: true }));
+        if (what === "activation") {
+          const answer = this.#activation(`${sandbox} ${String(request.headers["x-slipway-run"])}`, body);
+          response.end(JSON.stringify(answer));
+        } else if (what === "report") response.end(JSON.stringify({ activate: true }));
         else if (request.url?.includes("after=0") === true)
           response.end(JSON.stringify({ generation: 1, digest: "d", policy: { version: 1 } }));
         else setTimeout(() => response.writeHead(204).end(), 5000).unref();
@@ -47,6 +53,14 @@ export class StubGateway {
 
   get url(): string {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  #activation(key: string, body: Record<string, unknown>): object {
+    const entry = this.#entries.get(key) ?? null;
+    if (!("next" in body)) return { entry };
+    const swapped = (entry?.version ?? null) === body["expectedVersion"];
+    if (swapped) this.#entries.set(key, body["next"] as ActivationEntry | null);
+    return { swapped };
   }
 
   /** What a run of a sandbox has reported. */
