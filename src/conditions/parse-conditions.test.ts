@@ -357,3 +357,16 @@ describe("parseConditions", () => {
     );
   });
 });
+
+describe("a field in two spellings of which the exact one cannot be read", () => {
+  it.each([
+    { type: "Ready", observedGeneration: "abc", observed_generation: 5 },
+    { type: "Ready", observed_generation: 5, observedGeneration: [] },
+    { type: "Ready", reason: {}, Reason: "Other" },
+    { type: "Ready", cause: "boom", Cause: { reason: "Other", message: "" } },
+  ])("reads the same a second time: %j", (sent) => {
+    const once = parseConditions([sent]);
+    expect(once).toHaveLength(1);
+    expect(parseConditions(JSON.stringify(once))).toEqual(once);
+  });
+});

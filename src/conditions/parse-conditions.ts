@@ -127,11 +127,14 @@ function readOrigin(value: unknown): unknown {
 /** The fields by their exact names. An exact name wins over another spelling, which is then kept as it is. */
 function named(value: unknown): Fields {
   const fields = isObject(value) ? value : {};
+  // What could not be read under the exact name keeps that name taken, or reading again would find another answer.
+  const unread = isFields(fields["unread"]) ? fields["unread"] : {};
   const found = new Map<string, unknown>();
   for (const [name, field] of Object.entries(fields)) {
     const exact = NAMES.get(fold(name)) ?? name;
     if (!found.has(exact) || isFilled(field)) {
-      found.set(exact !== name && isFilled(fields[exact] ?? found.get(exact)) ? name : exact, field);
+      const taken = [fields[exact], found.get(exact), unread[exact]].some(isFilled);
+      found.set(exact !== name && taken ? name : exact, field);
     }
   }
   return Object.fromEntries(found);
