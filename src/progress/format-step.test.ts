@@ -20,6 +20,7 @@ describe("formatStep without everything", () => {
     ["no subject", { subject: undefined }, "(4.9 GB) "],
     ["a subject that is null", { subject: null }, "(4.9 GB) "],
     ["neither subject nor position", { subject: "", position: undefined }, ""],
+    ["a unit that is null", { unit: null as never }, "(local-big:1, 4.9 GB) "],
     ["a unit without a name", { unit: "", position: 7 }, "(local-big:1, 7) "],
   ])("leaves out %s", (_what, without, facts) => {
     expect(formatStep({ ...exported, ...without })).toBe(

@@ -1,4 +1,4 @@
-import { isCount, percentage } from "./count.js";
+import { BYTES, isCount, percentage } from "./count.js";
 import { formatDuration, formatQuantity, printable } from "./quantity.js";
 
 /**
@@ -57,11 +57,12 @@ export function formatStep(step: StepLine): string {
 }
 
 function resultOf({ position, unit }: StepLine): string[] {
-  return isCount(position) ? [formatQuantity(position, unit)] : [];
+  return isCount(position) ? [formatQuantity(position, unit ?? BYTES)] : [];
 }
 
 function stateOf(step: StepLine): string[] {
-  const { position, total, unit, perSecond, quietMs = 0 } = step;
+  const { position, total, perSecond, quietMs = 0 } = step;
+  const unit = step.unit ?? BYTES;
   const facts: string[] = [];
   if (isCount(position)) {
     // An estimate that was too low is no longer worth showing.
