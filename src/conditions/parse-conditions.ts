@@ -84,7 +84,8 @@ function isCondition(entry: unknown): boolean {
 
 function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    // Some editors and shells put a byte order mark in front.
+    return JSON.parse(text.replace(/^\uFEFF/, ""));
   } catch {
     return undefined;
   }
@@ -132,7 +133,8 @@ function named(value: unknown): Fields {
   const found = new Map<string, unknown>();
   for (const [name, field] of Object.entries(fields)) {
     const exact = NAMES.get(fold(name)) ?? name;
-    if (!found.has(exact) || isFilled(field)) {
+    // Nothing said in another spelling is nothing, wherever it stands.
+    if (isFilled(field) || (!found.has(exact) && (exact === name || !Object.hasOwn(fields, exact)))) {
       const taken = [fields[exact], found.get(exact), unread[exact]].some(isFilled);
       found.set(exact !== name && taken ? name : exact, field);
     }
