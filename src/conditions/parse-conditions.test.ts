@@ -357,21 +357,3 @@ describe("parseConditions", () => {
     );
   });
 });
-
-it("reads a text with a byte order mark in front", () => {
-  expect(parseConditions('\uFEFF[{"type":"Ready","status":"True"}]')).toMatchObject([{ status: "True" }]);
-});
-
-describe("a field in two spellings of which one says nothing that can be read", () => {
-  it.each([
-    { type: "Ready", observedGeneration: "abc", observed_generation: 5 },
-    { type: "Ready", observed_generation: 5, observedGeneration: [] },
-    { type: "Ready", reason: {}, Reason: "Other" },
-    { type: "Ready", STATUS: null, status: "True" },
-    { type: "Ready", cause: "boom", Cause: { reason: "Other", message: "" } },
-  ])("reads the same a second time: %j", (sent) => {
-    const once = parseConditions([sent]);
-    expect(once).toHaveLength(1);
-    expect(parseConditions(JSON.stringify(once))).toEqual(once);
-  });
-});

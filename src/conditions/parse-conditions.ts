@@ -84,8 +84,7 @@ function isCondition(entry: unknown): boolean {
 
 function parseJson(text: string): unknown {
   try {
-    // Some editors and shells put a byte order mark in front.
-    return JSON.parse(text.replace(/^\uFEFF/, ""));
+    return JSON.parse(text);
   } catch {
     return undefined;
   }
@@ -128,15 +127,11 @@ function readOrigin(value: unknown): unknown {
 /** The fields by their exact names. An exact name wins over another spelling, which is then kept as it is. */
 function named(value: unknown): Fields {
   const fields = isObject(value) ? value : {};
-  // What could not be read under the exact name keeps that name taken, or reading again would find another answer.
-  const unread = isFields(fields["unread"]) ? fields["unread"] : {};
   const found = new Map<string, unknown>();
   for (const [name, field] of Object.entries(fields)) {
     const exact = NAMES.get(fold(name)) ?? name;
-    // Nothing said in another spelling is nothing, wherever it stands.
-    if (isFilled(field) || (!found.has(exact) && (exact === name || !Object.hasOwn(fields, exact)))) {
-      const taken = [fields[exact], found.get(exact), unread[exact]].some(isFilled);
-      found.set(exact !== name && taken ? name : exact, field);
+    if (!found.has(exact) || isFilled(field)) {
+      found.set(exact !== name && isFilled(fields[exact] ?? found.get(exact)) ? name : exact, field);
     }
   }
   return Object.fromEntries(found);
