@@ -385,4 +385,25 @@ describe("summarize", () => {
       text: "Suspended=Unknown NotYetReported",
     });
   });
+
+  it.each([undefined, null, { __proto__: null }])("has no word for a reason and a message of %j", (word) => {
+    const pod = { type: "Ready", status: "True", reason: word, message: word };
+    expect(summarize([pod as unknown as Condition])).toMatchObject({
+      reason: "",
+      message: "",
+      text: "Ready=True",
+    });
+  });
+});
+
+describe("a condition without a reason, unparsed", () => {
+  it.each([undefined, null, 5])("stays as it is in every contract: %j", (reason) => {
+    const odd = {
+      type: "Ready",
+      status: "True",
+      reason,
+      generalReasons: ["Mismatch"],
+    } as unknown as Condition;
+    for (const number of [1, 2, 3]) expect(to([odd], number)[0]).toBe(odd);
+  });
 });

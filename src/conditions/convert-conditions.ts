@@ -97,7 +97,8 @@ function convert(condition: Condition, catalog: ReasonCatalog, contract: number)
   const generalReasons = generalOf(stated);
   const index = shownIndex([reason, ...generalReasons], catalog, contract);
   const general = generalReasons[index - 1];
-  if (general === undefined) return stated;
+  // A condition without a reason has nothing to come back to.
+  if (general === undefined || typeof (reason as unknown) !== "string") return stated;
   if (general === condition.reason && stated !== condition) return condition;
   const further = generalReasons.slice(index);
   return defined({

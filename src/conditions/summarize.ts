@@ -1,6 +1,7 @@
 import type { Condition, ConditionCause, ConditionStatus } from "./condition.js";
 import { isGeneration } from "./condition-shape.js";
 import { getCondition } from "./condition-list.js";
+import { textOf } from "./same-value.js";
 
 /**
  * How {@link summarize} reads a list.
@@ -50,7 +51,9 @@ export interface ConditionSummary {
  */
 export function summarize(list: readonly Condition[], options: SummarizeOptions = {}): ConditionSummary {
   const { type = "Ready", generation = 0 } = options;
-  const { status, reason, message, cause, observedGeneration } = getCondition(list, type) ?? NOT_REPORTED;
+  const { status, cause, observedGeneration, ...words } = getCondition(list, type) ?? NOT_REPORTED;
+  // A Pod's conditions have neither reason nor message where there is nothing to say.
+  const [reason, message] = [textOf(words.reason) ?? "", textOf(words.message) ?? ""];
   const because = cause ? ` (${cause.reason})` : "";
   const what = `${type}=${status} ${reason}${because}`.trimEnd();
   return {

@@ -168,6 +168,20 @@ describe("a percentage", () => {
     expect(driven.read("export")).toMatchObject({ percent: 100, position: 130, total: 100 });
   });
 
+  it.each([100, 1000, 8_000_000_000, 1e13])("is exact where a total is %d", (total) => {
+    const driven = new Driven();
+    for (let percent = 0; percent < 100; percent += 1) {
+      driven.report("export", (total / 100) * percent, { total });
+      expect(driven.read("export").percent).toBe(percent);
+    }
+  });
+
+  it("of numbers too large to multiply is one as well", () => {
+    const driven = new Driven();
+    driven.report("export", Number.MAX_VALUE / 4, { total: Number.MAX_VALUE });
+    expect(driven.read("export").percent).toBe(25);
+  });
+
   it("of a finished step whose total is unknown stays unknown", () => {
     const driven = new Driven();
     driven.report("export", 50);

@@ -82,6 +82,27 @@ describe("countBytes of a Web stream", () => {
     expect(() => countBytes(stream)).toThrow("a stream that nobody reads");
   });
 
+  it.each<[string, () => Promise<void>]>([
+    ["rejects", () => Promise.reject(new Error("cancel failed"))],
+    ["never settles", () => new Promise(() => undefined)],
+  ])("says what was wrong with a chunk where cancelling the source %s", async (_what, cancel) => {
+    const source = new ReadableStream({ pull: (controller) => controller.enqueue(5), cancel });
+    await expect(countBytes(source).stream.getReader().read()).rejects.toThrow("neither bytes nor text");
+  });
+
+  it("passes an error on to a reader that waits for the end only", async () => {
+    let fail: (error: unknown) => void = () => undefined;
+    const source = new ReadableStream<Uint8Array>({
+      start: (controller) => {
+        fail = (error) => controller.error(error);
+      },
+    });
+    const { closed } = countBytes(source).stream.getReader();
+    const failure = new Error("engine gone");
+    fail(failure);
+    await expect(closed).rejects.toBe(failure);
+  });
+
   it("survives a callback that throws", async () => {
     const errors: unknown[] = [];
     const counted = countBytes(asked(chunks).stream, {
@@ -149,6 +170,17 @@ describe("countBytes of a Node stream", () => {
     await counted.stream.toArray();
     expect(counted.bytes).toBe(Buffer.byteLength(text));
   });
+
+  it.each(["hex", "base64", "base64url", "latin1", "ascii", "binary", "utf16le", "ucs-2"] as const)(
+    "counts the bytes that %s was made of",
+    async (encoding) => {
+      const source = Readable.from([Buffer.alloc(7, 0xe9), Buffer.alloc(3, 0x80)], { objectMode: false });
+      source.setEncoding(encoding);
+      const counted = countBytes(source);
+      await counted.stream.toArray();
+      expect(counted.bytes).toBe(10);
+    },
+  );
 
   it("passes errors and destruction through, and refuses chunks that are no bytes", async () => {
     const failure = new Error("engine gone");

@@ -6,6 +6,7 @@ export interface NodeReadable {
   on(event: string, listener: (...args: never[]) => void): unknown;
   pipe(...args: never[]): unknown;
   destroy(error?: Error): unknown;
+  readonly readableEncoding?: string | null | undefined;
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- declarations of streams differ in the arguments
   emit(event: any, ...args: any[]): boolean;
 }
@@ -35,7 +36,8 @@ export interface CountedStream<Stream> {
  * copied, and nothing is read ahead of the reader. Backpressure, errors and cancellation pass through.
  *
  * A Web stream is locked and another one is given to read instead, by an ordinary reader. A Node stream is given back itself; counting does
- * not make it flow. Text counts as UTF-8. A chunk that is neither bytes nor text is an error of the stream.
+ * not make it flow. Text counts as the
+ * bytes that a Node stream decoded it from, else as UTF-8. A chunk that is neither bytes nor text is an error of the stream.
  *
  * @throws {@link SlipwayError} `INVALID_OPTION` when `stream` is no readable stream, or one that is being read.
  *
@@ -86,8 +88,8 @@ class Counter {
     this.#options = options;
   }
 
-  add(chunk: unknown): void {
-    this.bytes += sizeOf(chunk);
+  add(chunk: unknown, encoding?: unknown): void {
+    this.bytes += sizeOf(chunk, encoding);
     const { onBytes, onError } = this.#options;
     try {
       onBytes?.(this.bytes);
@@ -120,6 +122,12 @@ function throughWeb(source: ReadableStream<unknown>, counter: Counter): Readable
   const reader = source.getReader();
   return new ReadableStream<unknown>(
     {
+      start(controller) {
+        // A reader that waits for the end instead of the next chunk hears of an error as well.
+        reader.closed.catch((error: unknown) => {
+          controller.error(error);
+        });
+      },
       async pull(controller) {
         const { done, value } = await reader.read();
         if (done) {
@@ -130,7 +138,8 @@ function throughWeb(source: ReadableStream<unknown>, counter: Counter): Readable
         try {
           counter.add(value);
         } catch (error) {
-          await reader.cancel(error);
+          // What the source makes of it, and when, is not the reader's concern.
+          reader.cancel(error).catch(ignore);
           throw error;
         }
         controller.enqueue(value);
@@ -139,6 +148,10 @@ function throughWeb(source: ReadableStream<unknown>, counter: Counter): Readable
     },
     { highWaterMark: 0 },
   );
+}
+
+function ignore(): void {
+  // Said elsewhere already.
 }
 
 /**
@@ -150,7 +163,7 @@ function throughNode<Stream extends NodeReadable>(stream: Stream, counter: Count
   stream.emit = function (this: unknown, event: unknown, ...args: unknown[]): boolean {
     if (event === "data") {
       try {
-        counter.add(args[0]);
+        counter.add(args[0], stream.readableEncoding);
       } catch (error) {
         stream.destroy(error as Error);
         return false;
@@ -161,8 +174,8 @@ function throughNode<Stream extends NodeReadable>(stream: Stream, counter: Count
   return stream;
 }
 
-function sizeOf(chunk: unknown): number {
-  if (typeof chunk === "string") return new TextEncoder().encode(chunk).byteLength;
+function sizeOf(chunk: unknown, encoding: unknown): number {
+  if (typeof chunk === "string") return textSize(chunk, encoding);
   const size: unknown =
     typeof chunk === "object" && chunk !== null ? (chunk as ArrayBufferView).byteLength : undefined;
   if (typeof size === "number") return size;
@@ -174,4 +187,26 @@ function sizeOf(chunk: unknown): number {
       value: chunk,
     },
   );
+}
+
+/** How many bytes a text was decoded from. Without an encoding, and in one that is not known here, it is UTF-8. */
+function textSize(text: string, encoding: unknown): number {
+  switch (encoding) {
+    case "latin1":
+    case "binary":
+    case "ascii":
+      return text.length;
+    case "utf16le":
+    case "utf-16le":
+    case "ucs2":
+    case "ucs-2":
+      return 2 * text.length;
+    case "hex":
+      return text.length / 2;
+    case "base64":
+    case "base64url":
+      return Math.floor((text.replace(/=+$/, "").length * 3) / 4);
+    default:
+      return new TextEncoder().encode(text).byteLength;
+  }
 }

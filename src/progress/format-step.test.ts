@@ -15,6 +15,27 @@ const exported: StepLine = {
   finished: true,
 };
 
+describe("formatStep without everything", () => {
+  it.each<[string, Partial<StepLine>, string]>([
+    ["no subject", { subject: undefined }, "(4.9 GB) "],
+    ["a subject that is null", { subject: null }, "(4.9 GB) "],
+    ["neither subject nor position", { subject: "", position: undefined }, ""],
+    ["a unit that is null", { unit: null as never }, "(local-big:1, 4.9 GB) "],
+    ["a unit without a name", { unit: "", position: 7 }, "(local-big:1, 7) "],
+  ])("leaves out %s", (_what, without, facts) => {
+    expect(formatStep({ ...exported, ...without })).toBe(
+      `✓ Image exported from local Docker ${facts}(3m02s)`,
+    );
+  });
+
+  it("shows whole per cent exactly", () => {
+    for (let percent = 0; percent < 100; percent += 1) {
+      const line = formatStep({ ...exported, position: percent, total: 100, finished: false });
+      expect(line).toContain(` ${percent} %)`);
+    }
+  });
+});
+
 describe("formatSize", () => {
   it.each([
     [0, "0 B"],

@@ -1,4 +1,4 @@
-import { isCount } from "./count.js";
+import { BYTES, isCount, percentage } from "./count.js";
 import { formatDuration, formatQuantity, printable } from "./quantity.js";
 
 /**
@@ -10,7 +10,8 @@ export interface StepLine {
   readonly label: string;
   /** Default: the label. */
   readonly activeLabel?: string | undefined;
-  readonly subject: string;
+  /** Empty or absent: the line names none. */
+  readonly subject?: string | null | undefined;
   /** `null` or absent: nothing was counted. */
   readonly position?: number | null | undefined;
   /** `null` or absent: unknown. */
@@ -47,7 +48,7 @@ const QUIET_MS = 10_000;
  */
 export function formatStep(step: StepLine): string {
   const { label, activeLabel, subject, elapsedMs, finished } = step;
-  const facts = [printable(subject), ...(finished ? resultOf(step) : stateOf(step))].filter(
+  const facts = [printable(subject ?? ""), ...(finished ? resultOf(step) : stateOf(step))].filter(
     (text) => text !== "",
   );
   const about = facts.length === 0 ? "" : ` (${facts.join(", ")})`;
@@ -56,11 +57,12 @@ export function formatStep(step: StepLine): string {
 }
 
 function resultOf({ position, unit }: StepLine): string[] {
-  return isCount(position) ? [formatQuantity(position, unit)] : [];
+  return isCount(position) ? [formatQuantity(position, unit ?? BYTES)] : [];
 }
 
 function stateOf(step: StepLine): string[] {
-  const { position, total, unit, perSecond, quietMs = 0 } = step;
+  const { position, total, perSecond, quietMs = 0 } = step;
+  const unit = step.unit ?? BYTES;
   const facts: string[] = [];
   if (isCount(position)) {
     // An estimate that was too low is no longer worth showing.
@@ -75,5 +77,5 @@ function stateOf(step: StepLine): string[] {
 }
 
 function shareOf(position: number, total: number | null | undefined): number | null {
-  return isCount(total) && total > 0 ? Math.min(Math.floor((position / total) * 100), 99) : null;
+  return isCount(total) && total > 0 ? percentage(position, total) : null;
 }

@@ -1,4 +1,4 @@
-import { plus } from "./count.js";
+import { percentage, plus } from "./count.js";
 import type { PartMark, TrackedStep } from "./state.js";
 
 /** What a step has counted, and of how much. */
@@ -48,7 +48,7 @@ export function totalOf({ total, marks }: Counted): number | null {
 export function percentOf(step: Counted): number | null {
   const total = totalOf(step);
   if (total === null || total === 0) return null;
-  return Math.min(Math.floor((positionOf(step.marks, null) / total) * 100), 99);
+  return percentage(positionOf(step.marks, null), total);
 }
 
 /**

@@ -58,7 +58,7 @@ export function formatSeconds(ms: number): string {
 
 /** A position in its unit: a size for bytes, else a number and the unit. */
 export function formatQuantity(value: number, unit: string = BYTES): string {
-  return unit === BYTES ? formatSize(value) : `${rounded(value, 1)} ${printable(unit)}`;
+  return unit === BYTES ? formatSize(value) : `${rounded(value, 1)} ${printable(unit)}`.trimEnd();
 }
 
 /** A line has one line: whatever a terminal could take for a command, or that would turn text around, is shown as `?`. */
