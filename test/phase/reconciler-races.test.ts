@@ -267,9 +267,8 @@ function onlyIntentDiffers(
   to: SandboxRecord,
   desired: SandboxRecord["desired"],
 ): boolean {
-  const { updatedAt: _before, ...before } = from;
-  const { updatedAt: _after, ...after } = to;
-  return to.desired === desired && isDeepStrictEqual(after, { ...before, desired });
+  const meant: SandboxRecord = { ...from, desired, updatedAt: to.updatedAt };
+  return to.desired === desired && isDeepStrictEqual({ ...to }, meant);
 }
 
 describe("interleavings of operations, readiness, exits, news and sweeps", () => {
