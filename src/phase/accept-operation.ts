@@ -1,7 +1,7 @@
 import { stateIsolationMismatch } from "../conditions/index.js";
 import type { GateDecision, Operation, OperationRoute } from "./gate-rules.js";
 import { ISOLATION_BACKEND_MISMATCH } from "./reasons.js";
-import type { SandboxRecord } from "./record.js";
+import type { DesiredState, SandboxRecord } from "./record.js";
 import { enter, unchanged, type Transition } from "./transition.js";
 
 /**
@@ -19,9 +19,10 @@ export interface AcceptOptions {
 /**
  * The record after an operation was accepted by its gate and before the driver is called.
  *
- * Write it by compare-and-swap first: the durable intent is what a crashed gateway resumes. A refused operation and a
- * `noop` leave the record alone. Identity of the sandbox and its workspace are never touched; a start fences off the
- * previous run by `previousFinishedAt` and `startRequestedAt`.
+ * Write it by compare-and-swap first: the durable intent is what a crashed gateway resumes. A refused operation leaves
+ * the record alone; a `noop`, and a stop or delete that is asked for again, change the intent only, and that only where
+ * it differs: somebody else may have stopped or removed the run before the caller asked. Identity of the sandbox and
+ * its workspace are never touched; a start fences off the previous run by `previousFinishedAt` and `startRequestedAt`.
  *
  * @example
  * ```ts
@@ -41,7 +42,8 @@ export function acceptOperation(
   options: AcceptOptions,
 ): Transition {
   if (!gate.allowed) return unchanged(record, gate.reason);
-  if (gate.route === "noop" || (gate.route === "retry" && operation !== "start")) return unchanged(record);
+  if (gate.route === "noop" || (gate.route === "retry" && operation !== "start"))
+    return intended(record, intents[operation], options.now);
   switch (operation) {
     case "start":
       return { record: started(record, gate.route, options), changed: true, refused: null };
@@ -66,6 +68,17 @@ export function acceptOperation(
         refused: null,
       };
   }
+}
+
+const intents = { start: "running", stop: "stopped", delete: "deleted" } as const satisfies Record<
+  Operation,
+  DesiredState
+>;
+
+/** The phase is what the operation leads to already: what is to be written is that somebody asked for it. */
+function intended(record: SandboxRecord, desired: DesiredState, now: number): Transition {
+  if (record.desired === desired) return unchanged(record);
+  return { record: { ...record, desired, updatedAt: now }, changed: true, refused: null };
 }
 
 function started(

@@ -177,6 +177,15 @@ export const startRules: readonly GateRule[] = Object.freeze([
     when: owesCleanup,
   },
   {
+    name: "start-not-wanted",
+    operation: "start",
+    condition: "Automatic start under stop intent",
+    route: null,
+    reason: "AutomaticStartRefused",
+    rationale: "Somebody asked for a stop, which also stands for a run that had ended by itself before.",
+    when: ({ record, by }) => by === "automatic" && record.desired === "stopped",
+  },
+  {
     name: "start-recoverable",
     operation: "start",
     condition: "`Stopped`, `Completed` or `Error` for a reason in `policy.recoverable`",

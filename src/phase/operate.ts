@@ -77,6 +77,8 @@ interface Accepted {
   readonly gate: GateDecision & { readonly allowed: true };
   readonly previous: SandboxRecord;
   readonly stored: StoredRecord;
+  /** Whether the intent had to be written: it was another one, or another operation's. */
+  readonly written: boolean;
 }
 
 /** @internal */
@@ -89,8 +91,12 @@ export async function runOperation(
   const accepted = await accept(host, id, operation, options);
   if ("outcome" in accepted) return accepted;
   const { gate } = accepted;
-  if (gate.route === "noop") return ended("noop", gate, accepted.stored.record);
   const before = host.running.get(id);
+  if (gate.route === "noop") {
+    // A start under way is not wanted any more, though the stop or the delete itself leaves nothing to do.
+    if (accepted.written && before?.operation !== operation) before?.controller.abort();
+    return ended("noop", gate, accepted.stored.record);
+  }
   if (before?.operation === operation && gate.route === "retry") return before.outcome;
   before?.controller.abort();
   const controller = new AbortController();
@@ -128,9 +134,9 @@ async function accept(
     })[operation];
     if (!gate.allowed) return ended("refused", gate, record);
     const next = acceptOperation(record, operation, gate, { now, instanceId });
-    if (!next.changed) return { gate, previous: record, stored };
+    if (!next.changed) return { gate, previous: record, stored, written: false };
     const written = await store.compareAndSwap(id, stored.version, next.record);
-    if (written !== null) return { gate, previous: record, stored: written };
+    if (written !== null) return { gate, previous: record, stored: written, written: true };
   }
   return ended("conflict", null, null);
 }
@@ -156,38 +162,45 @@ async function carryOut(
   }
 }
 
+function isSameIntent(present: SandboxRecord, accepted: SandboxRecord): boolean {
+  return (
+    present.desired === accepted.desired &&
+    (present.startRequestedAt ?? null) === (accepted.startRequestedAt ?? null)
+  );
+}
+
 /** The intent that this operation wrote still stands; readiness and diagnostics may have been written since. */
 function isStillWanted(present: SandboxRecord, accepted: SandboxRecord): boolean {
   return (
-    present.desired === accepted.desired &&
-    (present.startRequestedAt ?? null) === (accepted.startRequestedAt ?? null) &&
+    isSameIntent(present, accepted) &&
     (present.phase === accepted.phase || present.phase === "Ready" || present.phase === "Stopped")
   );
 }
 
+/**
+ * What the failure makes of the record as it is by now: a look that another pass wrote meanwhile does not cost the
+ * operation its outcome, a later intent does.
+ */
 async function recover(
   host: OperationHost,
-  present: StoredRecord,
+  called: StoredRecord,
   previous: SandboxRecord,
   operation: Operation,
   gate: GateDecision,
   error: unknown,
 ): Promise<OperationOutcome> {
   const { store, clock, policy } = host.options;
-  const observation = await host.observe(present);
-  const resolved = resolveFailedOperation(
-    present.record,
-    previous,
-    operation,
-    observation,
-    clock.now(),
-    policy,
-  );
-  if (!resolved.changed) return { outcome: "failed", gate, record: resolved.record, error };
-  const written = await store.compareAndSwap(present.id, present.version, resolved.record);
-  return written === null
-    ? { outcome: "overtaken", gate, record: null, error }
-    : { outcome: "failed", gate, record: written.record, error };
+  for (let tries = 0; tries < ACCEPT_TRIES; tries += 1) {
+    const current = await store.get(called.id);
+    if (current === null || !isSameIntent(current.record, called.record)) break;
+    const { record } = current;
+    const observation = await host.observe(current);
+    const resolved = resolveFailedOperation(record, previous, operation, observation, clock.now(), policy);
+    if (!resolved.changed) return { outcome: "failed", gate, record: resolved.record, error };
+    const written = await store.compareAndSwap(current.id, current.version, resolved.record);
+    if (written !== null) return { outcome: "failed", gate, record: written.record, error };
+  }
+  return { outcome: "overtaken", gate, record: null, error };
 }
 
 function ended(

@@ -76,6 +76,8 @@ export function planRecovery(record: SandboxRecord, options: SweepOptions): Swee
 }
 
 function recoveryCall(record: SandboxRecord, { managesLifecycle, policy }: SweepOptions): SweepPlan["call"] {
+  // A result that was stopped afterwards keeps its phase; nothing starts it but a user.
+  if (record.desired !== "running" && record.phase !== "Stopping") return null;
   switch (record.phase) {
     case "Stopping":
       return "stop";

@@ -4,7 +4,9 @@ import {
   COMPUTE_RESOURCE_MISSING,
   IMAGE_PREPARATION_TIMED_OUT,
   PROVISIONING_TIMED_OUT,
+  provisionalExitReasons,
   publishable,
+  restartableReasons,
 } from "./reasons.js";
 import type { PhaseRule, RuleContext, RuleOutcome } from "./rule.js";
 
@@ -42,6 +44,13 @@ function isStopIntent(context: RuleContext): boolean {
 /** Delete was asked for, or the durable object was seen going away. */
 function isGoing({ record }: RuleContext): boolean {
   return record.desired === "deleted" || record.phase === "Deleting" || record.phase === "Deleted";
+}
+
+/** The run has ended and left a code: a lost object or a conflict of owners, found later, is no result. */
+function isOwnResult({ phase, reason, exitCode }: PhaseInput["record"]): boolean {
+  if (phase === "Completed") return true;
+  if (phase !== "Error" || typeof exitCode !== "number" || typeof reason !== "string") return false;
+  return restartableReasons.has(reason) || provisionalExitReasons.has(reason);
 }
 
 function isWaiting({ phase }: PhaseInput["record"]): boolean {
@@ -285,6 +294,22 @@ export const phaseRules: readonly PhaseRule[] = Object.freeze([
     on: { desired: "stopped" },
     when: (context) => isStopIntent(context) && context.record.phase === "Stopped",
     decide: (context) => hold(context, "Stopped"),
+  },
+  {
+    name: "stop-of-result",
+    group: "5. Stop intent",
+    condition:
+      "Stop was asked for, the record is `Completed` or the `Error` of a run that left an exit code, and nothing is seen to execute.",
+    outcome: "The record is held.",
+    phases: ["Completed", "Error"],
+    rationale:
+      "The run was over before the stop, which had nothing to do: how it ended is worth more than that it was stopped afterwards.",
+    uses: ["running", "record.phase", "record.desired"],
+    holds: false,
+    on: { desired: "stopped" },
+    when: (context) =>
+      isStopIntent(context) && isOwnResult(context.record) && context.observation.running !== true,
+    decide: (context) => hold(context, context.record.phase),
   },
   {
     name: "stop-conflict",

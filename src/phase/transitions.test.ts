@@ -5,6 +5,8 @@ import { allowedOperations } from "./allowed-operations.js";
 import { applyExitReport } from "./apply-exit-report.js";
 import { applySession } from "./apply-session.js";
 import { absent, present, type Observation } from "./observation.js";
+import { phases } from "./phase.js";
+import { reconcileRecord } from "./reconcile-record.js";
 import type { SandboxRecord } from "./record.js";
 import { applyRecovery, planRecovery } from "./recovery.js";
 import { resolveFailedOperation } from "./resolve-failed-operation.js";
@@ -165,6 +167,81 @@ describe("accepted operations", () => {
       [record("Deleting"), "start"],
     ] as const)
       expect(accept(from, operation)).toBe(from);
+  });
+
+  it("leave their intent in the record, from every phase and intent that lets them through", () => {
+    const intents = { start: "running", stop: "stopped", delete: "deleted" } as const;
+    const looks = [null, seen({ deleting: false }), seen({ running: true })];
+    let alone = 0;
+    for (const phase of phases)
+      for (const desired of ["running", "stopped", "deleted"] as const)
+        for (const exitCode of [null, 3])
+          for (const observation of looks)
+            for (const operation of ["start", "stop", "delete"] as const) {
+              const from = record(phase, { desired, exitCode, updatedAt: 1 });
+              const gate = allowedOperations({ record: from, observation, by: "user", now: 9 })[operation];
+              const { record: to, changed } = acceptOperation(from, operation, gate, { now: 9 });
+              if (!gate.allowed) {
+                expect(to).toBe(from);
+                continue;
+              }
+              expect(to.desired).toBe(intents[operation]);
+              const quiet = gate.route === "noop" || (gate.route === "retry" && operation !== "start");
+              if (!quiet) continue;
+              if (desired === intents[operation]) expect(to).toBe(from);
+              else {
+                expect(changed).toBe(true);
+                expect(to).toEqual({ ...from, desired: intents[operation], updatedAt: 9 });
+                alone += 1;
+              }
+            }
+    expect(alone).toBeGreaterThan(10);
+  });
+
+  it("keep a stop that somebody else had begun, when the run comes up again", () => {
+    const asked = accept(record("Stopping", { desired: "running" }), "stop");
+    const back = reconcileRecord(asked, seen({ running: true, ready: true, readiness: "signal" }), null, 10);
+    expect(back.record).toMatchObject({ phase: "Stopping", desired: "stopped" });
+    const down = accept(record("Stopped", { desired: "running", reason: "BackendEmpty" }), "stop");
+    const up = reconcileRecord(down, seen({ running: true, ready: true, readiness: "signal" }), null, 10);
+    expect(up.record.phase).toBe("Stopped");
+    expect(up.decision.effects).toContain("stop-workload");
+  });
+
+  it("keep a delete that somebody else had begun, when the object stays", () => {
+    const asked = accept(record("Deleting", { desired: "running" }), "delete");
+    const back = reconcileRecord(
+      asked,
+      seen({ deleting: false, running: true, ready: true, readiness: "signal" }),
+      null,
+      10,
+    );
+    expect(back.record).toMatchObject({ phase: "Deleting", desired: "deleted" });
+  });
+
+  it("of a stop keep the result that was there, and nothing but a user starts it again", () => {
+    const policy = { recoverable: ["Evicted", "MainProcessCompleted"] };
+    for (const from of [
+      record("Completed", { reason: "MainProcessCompleted", exitCode: 0, instanceId: "i-1" }),
+      record("Error", { reason: "Evicted", exitCode: 137, instanceId: "i-1" }),
+    ]) {
+      const ask = (of: SandboxRecord, by: "user" | "automatic"): boolean =>
+        allowedOperations({ record: of, by, now: 10, policy }).start.allowed;
+      expect(ask(from, "automatic")).toBe(true);
+      const stopped = accept(from, "stop");
+      expect(ask(stopped, "automatic")).toBe(false);
+      expect(ask(stopped, "user")).toBe(true);
+      expect(planRecovery(stopped, { managesLifecycle: true, policy, now: 10 }).call).toBeNull();
+      for (const look of [
+        seen({ running: false, completed: true, exitCode: 0 }),
+        seen({}),
+        absent(null),
+        null,
+      ])
+        expect(reconcileRecord(stopped, look, null, 10, policy).record).toBe(stopped);
+      const runs = reconcileRecord(stopped, seen({ running: true }), null, 10, policy).record;
+      expect(runs.phase).toBe("Stopping");
+    }
   });
 
   it("mark a mismatch on a start that is waiting, and nowhere else", () => {

@@ -131,7 +131,8 @@ export async function recordActivation(
  * An explicit stop: written to the key that an activation has to take, so that exactly one of the two wins.
  *
  * @returns The entry before which the stop came too late (`completed`), or the `stopped` one. `workloadMayRun` says
- * that an activation came first, so the workload has to be stopped as well.
+ * that an activation came first, so the workload has to be stopped as well; a stop that is repeated, because the one
+ * before did not get that far, says so again.
  *
  * @public
  */
@@ -140,9 +141,9 @@ export async function stopActivation(
   instanceId: string,
   now: number,
 ): Promise<{ readonly entry: ActivationEntry; readonly workloadMayRun: boolean }> {
-  const { entry, step } = await recordActivation(ledger, instanceId, { type: "stop" }, () => now);
+  const { entry } = await recordActivation(ledger, instanceId, { type: "stop" }, () => now);
   if (entry === null) throw new SlipwayError("COMMIT_FAILED", "The ledger lost the entry of a stop");
-  return { entry, workloadMayRun: step.applied && entry.claim !== null };
+  return { entry, workloadMayRun: entry.state === "stopped" && entry.claim !== null };
 }
 
 /**

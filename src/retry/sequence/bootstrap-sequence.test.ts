@@ -168,6 +168,61 @@ describe("bootstrapSequence", () => {
     expect((await start()).outcome).toBe("activated");
   });
 
+  it("takes its own claim back once, and never that of the next one", async () => {
+    const controller = new AbortController();
+    const held: (() => void)[] = [];
+    const hold = (): Promise<void> => new Promise((resolve) => held.push(resolve));
+    const removals: number[] = [];
+    let isClaimed = false;
+    const slow: ActivationLedger = {
+      read: (id) => ledger.read(id),
+      compareAndSwap: async (id, version, next) => {
+        // A removal is under way for as long as the test likes; the answer to the claim comes late.
+        if (next === null) {
+          removals.push(version ?? 0);
+          await hold();
+          return ledger.compareAndSwap(id, version, next);
+        }
+        const swapped = await ledger.compareAndSwap(id, version, next);
+        isClaimed = true;
+        await hold();
+        return swapped;
+      },
+    };
+    const run = caught(start(undefined, { signal: controller.signal }, { ledger: slow }));
+    await clock.advanceAsync(10);
+    expect(isClaimed).toBe(true);
+    controller.abort("stop");
+    expect(await run).toBe("stop");
+    await clock.advanceAsync(10);
+    // The claim's answer arrives while the removal is on its way: that asks for a second one.
+    held[0]?.();
+    await clock.advanceAsync(10);
+    held[1]?.();
+    await clock.advanceAsync(10);
+    const started = vi.fn<() => unknown>();
+    const next = (): Promise<unknown> =>
+      bootstrapSequence({ instanceId: "i-1", ledger, steps: [], activate: started, retrier: { clock } });
+    expect(await next()).toMatchObject({ outcome: "activated" });
+    for (const release of held.slice(2)) release();
+    await clock.advanceAsync(10);
+    expect(removals).toEqual([1]);
+    expect(await next()).toMatchObject({ outcome: "already-active" });
+    expect(started).toHaveBeenCalledTimes(1);
+    expect(activate).not.toHaveBeenCalled();
+  });
+
+  it("says again that a workload may run when a stop is repeated", async () => {
+    expect(await start()).toMatchObject({ outcome: "activated" });
+    for (const now of [1, 2])
+      expect(await stopActivation(ledger, "i-1", now)).toMatchObject({
+        entry: { state: "stopped" },
+        workloadMayRun: true,
+      });
+    for (const now of [1, 2])
+      expect(await stopActivation(ledger, "never", now)).toMatchObject({ workloadMayRun: false });
+  });
+
   it("survives a ledger that is away for a while, or loses its answers", async () => {
     let calls = 0;
     const flaky: ActivationLedger = {

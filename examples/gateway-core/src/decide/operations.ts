@@ -104,22 +104,18 @@ export function requestStop(
   const record = observeTime(found, now);
   const gate = gatesOf(record, around, "user", now).stop;
   if (!gate.allowed) return { record, result: refusedBy(gate) };
-  if (gate.route === "noop") return withdrawStart(record, around);
-  const facts = phaseFacts(record);
-  // A stop from outside may be under way: that somebody asked for it here is to be known afterwards.
-  const meant = gate.route === "retry" && record.desired !== "stopped";
-  const asked = meant ? ({ ...gate, route: "stop" } as const) : gate;
-  const { record: next, changed } = acceptOperation(facts, "stop", asked, { now });
+  if (gate.route === "noop") return withdrawStart(record, now);
+  // A stop from outside may be under way: that somebody asked for it here is written all the same.
+  const { record: next, changed } = acceptOperation(phaseFacts(record), "stop", gate, { now });
   if (!changed) return { record, result: done(false) };
   return { record: withFacts(record, next, now), result: done(true) };
 }
 
-/** Nothing executes, but something may be about to. */
-function withdrawStart(record: SandboxRecord, { policy }: Surroundings): Decision<OperationResult> {
-  const restarts = record.phase === "Error" && policy.recoverable?.includes(record.reason) === true;
-  const toCome = record.startPending || (restarts && record.desired === "running");
-  if (!toCome) return { record, result: done(false) };
-  return { record: { ...record, startPending: false, desired: "stopped" }, result: done(true) };
+/** Nothing executes, but something may be about to: a start that waits, a restart, or a run that its backend resumes. */
+function withdrawStart(record: SandboxRecord, now: number): Decision<OperationResult> {
+  if (!record.startPending && record.desired === "stopped") return { record, result: done(false) };
+  const withdrawn = { ...record, startPending: false, desired: "stopped" as const, updatedAt: now };
+  return { record: withdrawn, result: done(true) };
 }
 
 export function requestDelete(
@@ -130,9 +126,7 @@ export function requestDelete(
   const record = observeTime(found, now);
   if (record.desired === "deleted") return { record, result: done(false) };
   const gate = gatesOf(record, around, "user", now).delete;
-  // An object that is going away by somebody else's hand is not yet a sandbox that a user deleted.
-  const asked = gate.allowed ? ({ ...gate, route: "delete" } as const) : gate;
-  const { record: next, changed } = acceptOperation(phaseFacts(record), "delete", asked, { now });
+  const { record: next, changed } = acceptOperation(phaseFacts(record), "delete", gate, { now });
   return changed
     ? { record: withFacts(record, next, now), result: done(true) }
     : { record, result: done(false) };
