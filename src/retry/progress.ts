@@ -42,7 +42,7 @@ export interface FailureFacts {
   readonly canRefresh: boolean;
 }
 
-export type StoppedBy = "permanent" | "deadline" | "exhausted" | "cancelled";
+type StoppedBy = "permanent" | "deadline" | "exhausted" | "cancelled";
 
 /** What follows a failure. */
 export interface RetryDecision {

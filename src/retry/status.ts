@@ -65,7 +65,7 @@ export function statusOf(record: RunRecord): RetryStatus {
 }
 
 /** A refresh of credentials is a part of the attempt that it follows. */
-export function publicState({ state }: RunRecord): RetryState {
+function publicState({ state }: RunRecord): RetryState {
   return state === "refreshing" ? "attempting" : state;
 }
 

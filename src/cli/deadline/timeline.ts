@@ -20,7 +20,7 @@ export interface Stretch {
 }
 
 /** What happened at an instant. */
-export type MarkKind =
+type MarkKind =
   | "progress"
   | "change"
   | "rejection"
