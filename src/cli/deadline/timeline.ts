@@ -20,14 +20,7 @@ export interface Stretch {
 }
 
 /** What happened at an instant. */
-type MarkKind =
-  | "progress"
-  | "change"
-  | "rejection"
-  | "renewal"
-  | "expired"
-  | "completed"
-  | "cancelled";
+type MarkKind = "progress" | "change" | "rejection" | "renewal" | "expired" | "completed" | "cancelled";
 
 /** @internal */
 export interface Mark {
