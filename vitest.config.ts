@@ -9,7 +9,7 @@ export default defineConfig({
     coverage: {
       provider: "v8",
       include: ["src/**/*.ts"],
-      exclude: ["src/**/*.test.ts", "src/**/*.test-d.ts", "src/index.ts"],
+      exclude: ["examples/**", "src/**/*.test.ts", "src/**/*.test-d.ts", "src/index.ts"],
       thresholds: { lines: 95, branches: 95 },
     },
   },
