@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { formatBytes, formatElapsed } from "./terminal/format.js";
+import { formatDuration, formatSize } from "slipway/progress";
 import { Report } from "./demo/report.js";
 import { sceneCreate, sceneSlowPreparation } from "./demo/scene-create.js";
 import { sceneRepair } from "./demo/scene-repair.js";
@@ -18,12 +18,12 @@ async function demo(report: Report): Promise<void> {
   try {
     report.heading(`Budgets, scaled down 1:${SCALE}`);
     report.note(
-      `preparation ${formatElapsed(PREPARATION_MS)} (30 min), admission ${formatElapsed(ADMISSION_MS)} (5 min)`,
+      `preparation ${formatDuration(PREPARATION_MS)} (30 min), admission ${formatDuration(ADMISSION_MS)} (5 min)`,
     );
-    report.note(`stall limit ${formatElapsed(STALL_MS)} (2 min), where a scene asks for one`);
-    report.note(`the one window that both used to share: ${formatElapsed(OLD_SHARED_WINDOW_MS)} (5 min)`);
+    report.note(`stall limit ${formatDuration(STALL_MS)} (2 min), where a scene asks for one`);
+    report.note(`the one window that both used to share: ${formatDuration(OLD_SHARED_WINDOW_MS)} (5 min)`);
     report.note(
-      `image: ${stage.image.path} (${stage.image.include.join(", ")}), ${formatBytes(stage.image.bytes)}`,
+      `image: ${stage.image.path} (${stage.image.include.join(", ")}), ${formatSize(stage.image.bytes)}`,
     );
     const first = await sceneCreate(stage);
     await sceneSlowPreparation(stage);
@@ -38,7 +38,7 @@ async function demo(report: Report): Promise<void> {
     await stage.close();
   }
   report.heading(
-    `${report.held} observations held, ${report.failed} did not, in ${formatElapsed(Date.now() - startedAt)}`,
+    `${report.held} observations held, ${report.failed} did not, in ${formatDuration(Date.now() - startedAt)}`,
   );
 }
 

@@ -65,6 +65,11 @@ describe("steps", () => {
     ]);
   });
 
+  it("show each whole per cent of a hundred as itself", () => {
+    for (let position = 0; position < 100; position += 1)
+      expect(barOf({ ...STEP, position, total: 100 }).percent).toBe(position);
+  });
+
   it("of unknown total have no percentage, and of unknown size no bytes", () => {
     expect(barOf({ ...STEP, total: null })).toEqual({ percent: null, text: "25 MB, 5 MB/s" });
     expect(barOf({ ...STEP, unit: "none", position: null, total: null })).toEqual({

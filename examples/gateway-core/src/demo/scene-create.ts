@@ -1,7 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { SandboxView } from "../http/view.js";
-import { formatBytes, formatElapsed, formatFinished } from "../terminal/format.js";
+import { formatDuration, formatSize } from "slipway/progress";
+import { formatFinished } from "../terminal/format.js";
 import { sizeOf } from "./node-image.js";
 import { ADMISSION_MS, OLD_SHARED_WINDOW_MS, type Stage } from "./stage.js";
 
@@ -9,7 +10,7 @@ import { ADMISSION_MS, OLD_SHARED_WINDOW_MS, type Stage } from "./stage.js";
 export async function sceneCreate(stage: Stage): Promise<SandboxView> {
   const { report, image } = stage;
   report.heading(
-    `1. A create from this machine's Node installation (${image.name}, ${formatBytes(image.bytes)})`,
+    `1. A create from this machine's Node installation (${image.name}, ${formatSize(image.bytes)})`,
   );
   const created = await stage.create("first", {
     driverOptions: { bytesPerSecond: Math.ceil(image.bytes / 1.2) },
@@ -23,7 +24,7 @@ export async function sceneCreate(stage: Stage): Promise<SandboxView> {
   const some = seen.filter(
     (_, index) => index % Math.ceil(seen.length / 8) === 0 || index === seen.length - 1,
   );
-  report.note(`bytes seen on the event stream: ${some.map(formatBytes).join(" → ")}`);
+  report.note(`bytes seen on the event stream: ${some.map(formatSize).join(" → ")}`);
   report.check(isRising(seen) && seen.length >= 3, `${seen.length} positions, each above the one before`);
   for (const step of ready.steps) report.note(formatFinished(step));
   report.check(ready.phase === "Ready", `phase ${ready.phase}, admission ${String(ready.admission)}`);
@@ -42,7 +43,7 @@ export async function sceneCreate(stage: Stage): Promise<SandboxView> {
 export async function sceneSlowPreparation(stage: Stage): Promise<void> {
   const { report, image } = stage;
   report.heading(
-    `2. A preparation longer than the old shared window of ${formatElapsed(OLD_SHARED_WINDOW_MS)}`,
+    `2. A preparation longer than the old shared window of ${formatDuration(OLD_SHARED_WINDOW_MS)}`,
   );
   const bytesPerSecond = Math.ceil(image.bytes / ((OLD_SHARED_WINDOW_MS + 1200) / 1000));
   const created = await stage.create("slow", { driverOptions: { bytesPerSecond } });
@@ -50,16 +51,16 @@ export async function sceneSlowPreparation(stage: Stage): Promise<void> {
   const { position, total } = imageStep(late) ?? {};
   report.check(
     late.deadline?.status === "active" && late.deadline.phase === "preparation",
-    `after ${formatElapsed(elapsed(late))} it is still ${late.reason}: ${formatBytes(position ?? 0)} of ${formatBytes(total ?? 0)}`,
+    `after ${formatDuration(elapsed(late))} it is still ${late.reason}: ${formatSize(position ?? 0)} of ${formatSize(total ?? 0)}`,
   );
   const admitted = await stage.firstEvent(created.id, (view) => view.deadline?.phase === "admission");
   const { phaseEnteredAt = 0, deadlineAt, startedAt = 0 } = admitted.deadline ?? {};
   report.check(
     phaseEnteredAt - startedAt > OLD_SHARED_WINDOW_MS,
-    `admission began ${formatElapsed(phaseEnteredAt - startedAt)} after the start`,
+    `admission began ${formatDuration(phaseEnteredAt - startedAt)} after the start`,
   );
   const window = (deadlineAt ?? 0) - phaseEnteredAt;
-  report.check(window === ADMISSION_MS, `its admission window is ${formatElapsed(window)}: the full one`);
+  report.check(window === ADMISSION_MS, `its admission window is ${formatDuration(window)}: the full one`);
   const ready = await stage.until(created.id, "Ready", ({ phase }) => phase === "Ready" || phase === "Error");
   report.check(ready.phase === "Ready", `phase ${ready.phase}`);
 }

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { formatElapsed } from "../terminal/format.js";
+import { formatDuration } from "slipway/progress";
 import { instant } from "./scene-restart.js";
 import { INVALID_POLICY } from "./scene-stall.js";
 import { ADMISSION_MS, type Stage } from "./stage.js";
@@ -9,7 +9,9 @@ const SLACK_MS = 1500;
 /** An invalid configuration has its own, full window, and a real repair is admitted. */
 export async function sceneRepair(stage: Stage): Promise<void> {
   const { report } = stage;
-  report.heading(`6. An invalid configuration, repaired within its window of ${formatElapsed(ADMISSION_MS)}`);
+  report.heading(
+    `6. An invalid configuration, repaired within its window of ${formatDuration(ADMISSION_MS)}`,
+  );
   const created = await stage.createSmall("repaired", { policy: INVALID_POLICY });
   const rejected = await stage.until(created.id, "rejected", (view) => view.admission === "rejected");
   report.check(true, `rejected by the supervisor: ${rejected.deadline?.rejection?.message ?? ""}`);
@@ -17,7 +19,7 @@ export async function sceneRepair(stage: Stage): Promise<void> {
   const window = (deadlineAt ?? 0) - phaseEnteredAt;
   report.check(
     window >= ADMISSION_MS && window < ADMISSION_MS + SLACK_MS,
-    `admission window ${formatElapsed(window)}, of which ${formatElapsed(remainingMs ?? 0)} are left`,
+    `admission window ${formatDuration(window)}, of which ${formatDuration(remainingMs ?? 0)} are left`,
   );
   await delay(400);
   const noop = await stage.client.update(created.id, { policy: INVALID_POLICY });

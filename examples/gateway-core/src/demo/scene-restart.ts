@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { SandboxView } from "../http/view.js";
-import { formatBytes, formatElapsed } from "../terminal/format.js";
+import { formatDuration, formatSize } from "slipway/progress";
 import { imageStep } from "./scene-create.js";
 import { refusals } from "./scene-stall.js";
 import type { Stage } from "./stage.js";
@@ -21,12 +21,12 @@ export async function sceneKill(stage: Stage, running: SandboxView): Promise<voi
     (view) => (imageStep(view)?.position ?? 0) > image.programBytes / 3,
   );
   report.note(
-    `run ${before.run}, ${formatBytes(imageStep(before)?.position ?? 0)} copied, deadlineAt ${instant(before)}`,
+    `run ${before.run}, ${formatSize(imageStep(before)?.position ?? 0)} copied, deadlineAt ${instant(before)}`,
   );
   report.check((await stage.gateway.end("SIGKILL")) === "SIGKILL", "the gateway was ended by SIGKILL");
   const staging = join(stage.sandboxDir(created), "staging");
   report.note(
-    `left on disk: ${(await stage.namesIn(staging)).join() || "nothing"}; no gateway for ${formatElapsed(DOWN_MS)}`,
+    `left on disk: ${(await stage.namesIn(staging)).join() || "nothing"}; no gateway for ${formatDuration(DOWN_MS)}`,
   );
   await delay(DOWN_MS);
   await stage.restart();

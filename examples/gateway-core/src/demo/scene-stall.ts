@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { SqliteStore } from "../store/sqlite-store.js";
 import type { SandboxView } from "../http/view.js";
-import { formatBytes, formatElapsed } from "../terminal/format.js";
+import { formatDuration, formatSize } from "slipway/progress";
 import { imageStep } from "./scene-create.js";
 import { STALL_MS, type Stage } from "./stage.js";
 
@@ -11,7 +11,7 @@ export async function sceneStall(stage: Stage): Promise<void> {
   const { report, image } = stage;
   const stallAtBytes = Math.floor(image.programBytes / 3);
   report.heading(
-    `3. A preparation that stalls at ${formatBytes(stallAtBytes)} (stall limit ${formatElapsed(STALL_MS)})`,
+    `3. A preparation that stalls at ${formatSize(stallAtBytes)} (stall limit ${formatDuration(STALL_MS)})`,
   );
   const fault = { stallAtBytes, repeatReports: true };
   const created = await stage.createSmall("stalled", {
