@@ -37,7 +37,7 @@ chmod 755 "$work"
 dpkg-deb -x "$work"/linux-image-*.deb "$work/kernel"
 
 tree=$work/initramfs
-mkdir -p "$tree"/{bin,dev,proc,sys,lower,upper,root,modules,etc/acpi/PWRF,etc/acpi/PWRB}
+mkdir -p "$tree"/{bin,dev,proc,sys,lower,upper,newroot,modules,etc/acpi/PWRF,etc/acpi/PWRB}
 cp "$busybox" "$tree/bin/busybox"
 for module in "${modules[@]}"; do
   file=$(find "$work/kernel/lib/modules" -name "$module.ko" -print -quit)
