@@ -101,6 +101,9 @@ docker inspect my-sandbox | npx slipway explain docker
 kubectl get sandbox,pod -o json | npx slipway explain sandbox --record record.json
 \`\`\`
 
+A list that holds no pod proves nothing about pods. To show an empty backend, give them apart, as
+\`{ "sandbox": …, "pods": { "items": [] } }\`.
+
 ![State diagram](phases.svg)
 
 ${phaseTable(library)}

@@ -126,6 +126,14 @@ describe("slipway explain", () => {
     expect(out.match(/ \(docker\)$/gm)).toHaveLength(3);
   });
 
+  it("says so where there is no message, and complains in one line whatever the input", async () => {
+    const odd = { Name: "sb", State: { Status: "banana" } };
+    const { out } = await slipway(["explain", "docker"], { "-": JSON.stringify(odd) });
+    expect(out).toMatch(/^ {2}message +\(none\)$/m);
+    expect(out).toMatch(/^ {2}backend +banana$/m);
+    expect((await slipway(["explain", "docker"], { "-": "zzz\nyyy\n" })).err.split("\n")).toHaveLength(1);
+  });
+
   it("names the file in every complaint about what is in it", async () => {
     const files = { "a.json": '{"kind":"Pod"}', "b.json": '{"phase":"Idle"}', ok: JSON.stringify(exited) };
     expect((await slipway(["explain", "docker", "a.json"], files)).err).toContain("in a.json");

@@ -17,6 +17,8 @@ const usage = `usage: slipway explain <${[...kinds.keys()].join("|")}> [FILE|-] 
 
 Says which phase the objects of a backend mean, why, and what may be done next. Reads what the backend prints, for
 instance \`docker inspect NAME | slipway explain docker\`; several objects are explained one by one.
+A list that holds no pod proves nothing about a Sandbox's pods; give them apart as { sandbox, pods } to show that there
+are none.
 
   --record FILE  the gateway's record of the sandbox (JSON); without it nothing is assumed but the wish to run
   --at TIME      the moment to decide at, RFC 3339 or epoch milliseconds; default: now
@@ -87,7 +89,7 @@ function describe(explanation: Explanation, kind: string): string[] {
       decision.phase + (decision.stale ? " (rests on the record or on evidence that is behind)" : ""),
     ),
     row("reason", decision.reason),
-    row("message", decision.message),
+    row("message", decision.message === "" ? "(none)" : decision.message),
     ...backendRow(observation),
     row(
       "record",

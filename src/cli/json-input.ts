@@ -43,7 +43,7 @@ export function parseJson(input: string, source: string, expected: string): unkn
     if (documents !== null) return documents;
     const why = error instanceof Error ? error.message : String(error);
     throw new UsageError(
-      `expected ${expected}, found no JSON in ${where}: ${why}; it begins with ${show(text.trim())}`,
+      `expected ${expected}, found no JSON in ${where}: ${why.replace(/\s+/g, " ")}; it begins with ${show(text.trim())}`,
     );
   }
 }
