@@ -35,10 +35,10 @@ export {
   type Drivers,
   type RunningGateway,
   type ServeOptions,
-  type Storage,
   type TlsFiles,
 } from "./serve.js";
 export { sleep } from "./sleep.js";
+export type { Storage } from "./store/open-store.js";
 export type {
   ClaimDue,
   InsertResult,

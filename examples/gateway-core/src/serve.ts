@@ -15,9 +15,7 @@ import { Gateway } from "./gateway/gateway.js";
 import type { Log } from "./gateway/log.js";
 import { buildApp } from "./http/app.js";
 import { InvalidInputError } from "./input-error.js";
-import type { GatewayLedger } from "./gateway/activations.js";
-import { openStore, type OpenStore } from "./store/open-store.js";
-import type { RecordStore } from "./store/record-store.js";
+import { openStore, unshared, type OpenStore, type Storage } from "./store/open-store.js";
 
 /** What a driver may need of the gateway that it is for. */
 export interface DriverContext {
@@ -38,12 +36,6 @@ export type Drivers =
 export interface TlsFiles {
   readonly cert: string;
   readonly key: string;
-}
-
-/** What a gateway remembers. It closes both when it ends, the ledger first. */
-export interface Storage {
-  readonly store: RecordStore;
-  readonly ledger: GatewayLedger & { close(): Promise<void> };
 }
 
 export interface ServeOptions {
@@ -104,7 +96,7 @@ export async function serveGateway(options: ServeOptions): Promise<RunningGatewa
   const opened =
     options.storage === undefined
       ? await openStore({ dataDir, databaseUrl, clock: hostClock, log })
-      : opening(await options.storage({ clock: hostClock, dataDir, log, supervisorProgram }), hostClock);
+      : unshared(await options.storage({ clock: hostClock, dataDir, log, supervisorProgram }), hostClock);
   try {
     return await serveOn(opened, { ...options, host, dataDir });
   } catch (error) {
@@ -173,20 +165,6 @@ async function serveOn(
 }
 
 const supervisorProgram = fileURLToPath(new URL("./supervisor.js", import.meta.url));
-
-/** Storage that a gateway's program brings along, which tells of nothing by itself. */
-function opening({ store, ledger }: Storage, clock: Clock): OpenStore {
-  return {
-    store,
-    ledger,
-    clock,
-    follow: () => undefined,
-    async [Symbol.asyncDispose]() {
-      await ledger.close();
-      await store.close();
-    },
-  };
-}
 
 /** @throws InvalidInputError when there is none, or two have one name */
 async function driversOf(drivers: Drivers, context: DriverContext): Promise<readonly Driver[]> {

@@ -66,6 +66,10 @@ describe.skipIf(whyNoLab !== null)(
     /** Where a gateway that is a process of its own keeps what is the driver's. */
     const vmOfProcess = (): string => join(dataDir, "data/vm");
 
+    /** A gateway that can be killed. It has this process's environment, and with it the lab's. */
+    const gatewayProcess = (args: readonly string[]): GatewayProcess =>
+      new GatewayProcess({ dataDir, args, cli: join(import.meta.dirname, "../dist/cli.js") });
+
     /** What of the driver's is left, beside images that are complete. */
     const left = async (vm = join(dataDir, "vm")): Promise<readonly string[]> =>
       (await filesIn(vm)).filter((name) => !/^images\/[0-9a-f]{32}\.(sqfs|json)$/.test(name));
@@ -74,16 +78,7 @@ describe.skipIf(whyNoLab !== null)(
       "names the image first, admits with the whole window, survives a killed gateway, and ends as its command",
       async () => {
         dataDir = await lab.dataDir();
-        const process = new GatewayProcess({
-          dataDir,
-          args: ["--port", "0", "--admission-ms", "120000"],
-          cli: join(import.meta.dirname, "../dist/cli.js"),
-          env: {
-            SLIPWAY_VM_GUEST: lab.guestDir,
-            DOCKER_HOST: `unix://${lab.dockerSocket}`,
-            SLIPWAY_VM_ACCELERATOR: "tcg",
-          },
-        } as never);
+        const process = gatewayProcess(["--port", "0", "--admission-ms", "120000"]);
         const client = new GatewayClient({ url: await process.start() });
         try {
           const command = ["sh", "-c", "while [ ! -e /workspace/go ]; do sleep 1; done; exit 5"];
@@ -191,16 +186,7 @@ describe.skipIf(whyNoLab !== null)(
       "a gateway that is killed in the middle of an export starts it again, and leaves nothing of the first",
       async () => {
         dataDir = await lab.dataDir();
-        const process = new GatewayProcess({
-          dataDir,
-          args: ["--port", "0", "--lease-ms", "1000"],
-          cli: join(import.meta.dirname, "../dist/cli.js"),
-          env: {
-            SLIPWAY_VM_GUEST: lab.guestDir,
-            DOCKER_HOST: `unix://${lab.dockerSocket}`,
-            SLIPWAY_VM_ACCELERATOR: "tcg",
-          },
-        } as never);
+        const process = gatewayProcess(["--port", "0", "--lease-ms", "1000"]);
         const client = new GatewayClient({ url: await process.start() });
         const { id } = await client.create(create);
         await eventually("bytes", async () => ((await client.get(id)).steps[0]?.position ?? 0) > 0);

@@ -34,22 +34,31 @@ export interface OpenStoreOptions {
   readonly log: Log;
 }
 
+/** What a gateway remembers. It closes both when it ends, the ledger first. */
+export interface Storage {
+  readonly store: RecordStore;
+  readonly ledger: GatewayLedger & { close(): Promise<void> };
+}
+
+/** Storage that tells of no writes and has no clock of its own. */
+export function unshared({ store, ledger }: Storage, clock: Clock): OpenStore {
+  return {
+    store,
+    ledger,
+    clock,
+    follow: () => undefined,
+    async [Symbol.asyncDispose]() {
+      await ledger.close();
+      await store.close();
+    },
+  };
+}
+
 /** Opens the store of a gateway. Replicas that share a database go by the database's clock. */
 export async function openStore({ dataDir, databaseUrl, clock, log }: OpenStoreOptions): Promise<OpenStore> {
   if (databaseUrl === undefined) {
     const path = join(dataDir, "gateway.db");
-    const store = new SqliteStore(path);
-    const ledger = new SqliteActivationLedger(path);
-    return {
-      store,
-      ledger,
-      clock,
-      follow: () => undefined,
-      async [Symbol.asyncDispose]() {
-        await ledger.close();
-        await store.close();
-      },
-    };
+    return unshared({ store: new SqliteStore(path), ledger: new SqliteActivationLedger(path) }, clock);
   }
   const database = { url: databaseUrl };
   const store = await PostgresStore.open(database);
