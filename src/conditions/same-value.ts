@@ -18,7 +18,12 @@ export function sameValue(a: unknown, b: unknown): boolean {
   return true;
 }
 
-type Fields = Record<string, unknown>;
+/**
+ * What a peer sent as an object.
+ *
+ * @internal
+ */
+export type Fields = Record<string, unknown>;
 
 /**
  * Whether a value has fields; an array has.
@@ -27,6 +32,15 @@ type Fields = Record<string, unknown>;
  */
 export function isObject(value: unknown): value is Fields {
   return typeof value === "object" && value !== null;
+}
+
+/**
+ * Whether a value has fields of names; an array has none.
+ *
+ * @internal
+ */
+export function isFields(value: unknown): value is Fields {
+  return isObject(value) && !Array.isArray(value);
 }
 
 /**
