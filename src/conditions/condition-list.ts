@@ -14,10 +14,9 @@ import { keptTime, readTime, transitionTime } from "./transition-time.js";
  * @public
  */
 export function getCondition(list: readonly Condition[], type: string): Condition | undefined {
-  return list.reduce<Condition | undefined>(
-    (speaking, condition) => (hasType(condition, type) ? speakerOf(speaking, condition) : speaking),
-    undefined,
-  );
+  let speaking: Condition | undefined;
+  for (const condition of list) if (hasType(condition, type)) speaking = speakerOf(speaking, condition);
+  return speaking;
 }
 
 /**
