@@ -60,7 +60,7 @@ export class SlipwayError extends Error {
   readonly value: unknown;
 
   constructor(code: SlipwayErrorCode, message: string, detail: SlipwayErrorDetail = {}) {
-    super(message, "cause" in detail ? { cause: detail.cause } : undefined);
+    super(message, detail);
     this.code = code;
     this.field = detail.field;
     this.value = detail.value;

@@ -1,8 +1,8 @@
 import { SlipwayError } from "../errors.js";
-import { type Condition, type ConditionUpdate, isConditionField } from "./condition.js";
-import { speakerIndex } from "./condition-order.js";
-import { isReason, sanitizeUpdate } from "./condition-shape.js";
-import { restates, unlessSame } from "./same-value.js";
+import type { Condition, ConditionUpdate } from "./condition.js";
+import { speakerOf } from "./condition-order.js";
+import { sanitizeUpdate } from "./condition-shape.js";
+import { defined, restates, unlessSame } from "./same-value.js";
 import { keptTime, readTime, transitionTime } from "./transition-time.js";
 
 /**
@@ -14,7 +14,9 @@ import { keptTime, readTime, transitionTime } from "./transition-time.js";
  * @public
  */
 export function getCondition(list: readonly Condition[], type: string): Condition | undefined {
-  return list[speakerIndex(list, type)];
+  let speaking: Condition | undefined;
+  for (const condition of list) if (hasType(condition, type)) speaking = speakerOf(speaking, condition);
+  return speaking;
 }
 
 /**
@@ -53,41 +55,48 @@ export function setCondition(
   next: ConditionUpdate,
   now: number,
 ): readonly Condition[] {
+  const { type } = next;
   let stored: Condition | undefined;
-  let twins = false;
-  for (const condition of list) {
+  let twin: Condition | undefined;
+  // By index: an iterator costs as much as the rest.
+  for (let at = 0; at < list.length; at++) {
+    const condition = list[at];
     // A peer's list may hold anything.
-    if ((condition as Condition | undefined)?.type !== next.type) continue;
-    twins = stored !== undefined;
+    if (condition?.type !== type) continue;
+    twin = stored;
     stored = condition;
   }
-  if (stored && !twins && isReason(next.reason) && restates(stored, next)) return list;
-  return restate(list, next, now);
+  return stored && !twin && acceptable.has(next.reason) && restates(stored, next)
+    ? list
+    : restate(list, next, now);
 }
+
+/** Reasons that need no looking at: there are few, and unchanged updates state the same ones for ever. */
+const acceptable = new Set<string>();
+const MOST_REMEMBERED = 500;
 
 function restate(list: readonly Condition[], next: ConditionUpdate, now: number): readonly Condition[] {
   const update = sanitizeUpdate(next);
-  const { type } = update;
+  const { type, reason } = update;
+  if (acceptable.size < MOST_REMEMBERED) acceptable.add(reason);
   if (type === "") {
     throw new SlipwayError("INVALID_CONDITION", "Invalid condition: no type", {
       field: "type",
       value: next.type,
     });
   }
-  const index = speakerIndex(list, type);
-  const stored = list[index];
-  const alone = list.every((condition, at) => at === index || !hasType(condition, type));
-  if (stored && alone && restates(stored, update)) return list;
-  const stated: Condition = {
-    ...Object.fromEntries(Object.entries(stored ?? {}).filter(([field]) => !isConditionField(field))),
+  const stored = getCondition(list, type);
+  const others = withoutType(list, type);
+  if (stored && others.length + 1 === list.length && restates(stored, update)) return list;
+  const stated: Condition = defined({
+    ...stored,
     ...update,
     lastTransitionTime:
       (stored && keptTime(stored, update)) ?? readTime(update.lastTransitionTime) ?? transitionTime(now),
-  };
-  if (!stored) return [...list, stated];
-  return list.flatMap((condition, at) =>
-    at === index ? [stated] : hasType(condition, type) ? [] : [condition],
-  );
+  });
+  const place = list.findIndex((condition) => hasType(condition, type));
+  others.splice(place < 0 ? list.length : place, 0, stated);
+  return others;
 }
 
 /**
@@ -96,10 +105,11 @@ function restate(list: readonly Condition[], next: ConditionUpdate, now: number)
  * @public
  */
 export function removeCondition(list: readonly Condition[], type: string): readonly Condition[] {
-  return unlessSame(
-    list.filter((condition) => !hasType(condition, type)),
-    list,
-  );
+  return unlessSame(withoutType(list, type), list);
+}
+
+function withoutType(list: readonly Condition[], type: string): Condition[] {
+  return list.filter((condition) => !hasType(condition, type));
 }
 
 function hasType(condition: Condition | undefined, type: string): boolean {

@@ -5,28 +5,19 @@ import { isObject } from "./same-value.js";
 import { instantOf } from "./transition-time.js";
 
 /**
- * Where a type occurs twice, which twin speaks: the greater generation, then the later time, then content. Never the
- * position, so a list that a peer reordered still reads the same. Positive when `a` speaks.
+ * Where a type occurs twice, the twin that speaks: the greater generation, then the later time, then content. Never the
+ * position, so a list that a peer reordered still reads the same.
  *
  * A twin without a generation makes no claim and therefore yields to one that makes any; treating it as equal to all
  * would let three twins beat each other in a circle.
  *
  * @internal
  */
-export function compareTwins(a: Condition, b: Condition): number {
-  return generationOf(a) - generationOf(b) || timeOf(a) - timeOf(b) || (contentOf(a) < contentOf(b) ? -1 : 1);
-}
-
-/**
- * The index of the condition that speaks for a type, or -1.
- *
- * @internal
- */
-export function speakerIndex(list: readonly (Condition | undefined)[], type: string): number {
-  return list.reduce((speaker, condition, index) => {
-    const speaking = list[speaker];
-    return condition?.type === type && (!speaking || compareTwins(condition, speaking) > 0) ? index : speaker;
-  }, -1);
+export function speakerOf(a: Condition | undefined, b: Condition): Condition {
+  return a &&
+    (generationOf(a) - generationOf(b) || timeOf(a) - timeOf(b) || (contentOf(a) < contentOf(b) ? -1 : 1)) > 0
+    ? a
+    : b;
 }
 
 function generationOf({ observedGeneration }: Condition): number {

@@ -1,6 +1,6 @@
 import type { Condition, ConditionCause, ConditionStatus, ConditionUpdate } from "./condition.js";
 import { readStatus, statuses } from "./condition-status.js";
-import { defined, isObject } from "./same-value.js";
+import { defined, isFields, isObject } from "./same-value.js";
 import { instantOf } from "./transition-time.js";
 
 /**
@@ -12,7 +12,6 @@ export const conditionLimits = { type: 316, reason: 1024, message: 32_768 } as c
 
 const TYPE =
   /^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\/)?([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
-const REASON = /^[A-Za-z]([\w,:]*\w)?$/;
 /** What a condition without a reason is stored under: Kubernetes refuses an empty one. */
 const NO_REASON = "NoReasonReported";
 
@@ -45,7 +44,7 @@ export function validateCondition(condition: unknown): readonly ConditionIssue[]
     type: isConditionType(fields.type),
     status: statuses.includes(fields.status as ConditionStatus),
     reason: isReason(fields.reason),
-    message: isMessage(fields.message),
+    message: sanitizeMessage(fields.message) === fields.message,
     lastTransitionTime: instantOf(fields.lastTransitionTime) !== undefined,
     observedGeneration: isGeneration(fields.observedGeneration),
   };
@@ -56,24 +55,27 @@ export function validateCondition(condition: unknown): readonly ConditionIssue[]
 
 /**
  * An update that Kubernetes will accept, with every foreign string made acceptable rather than refused: one strange
- * word from a backend must not cost the whole status write. What is acceptable already stays as it is.
+ * word from a backend must not cost the whole status write. What is acceptable already stays as it is. A field that the
+ * writer does not state is there and undefined, because stating a condition takes it back.
  *
  * @internal
  */
 export function sanitizeUpdate(update: ConditionUpdate): ConditionUpdate {
-  const { observedGeneration, cause, generalReasons } = update;
-  return defined({
-    ...update,
+  const { observedGeneration, cause, generalReasons, convertedFrom, unread } = update;
+  return {
+    ...defined(update),
     type: sanitizeType(update.type),
     status: readStatus(update.status) ?? "Unknown",
     reason: sanitizeReason(update.reason),
     message: sanitizeMessage(update.message),
     observedGeneration: isGeneration(observedGeneration) ? observedGeneration : undefined,
-    cause: cause ? sanitizeCause(cause) : undefined,
+    cause: isFields(cause) ? sanitizeCause(cause) : undefined,
     generalReasons: Array.isArray(generalReasons)
       ? generalReasons.filter((each) => asText(each)).map(sanitizeReason)
       : undefined,
-  });
+    convertedFrom,
+    unread,
+  };
 }
 
 /**
@@ -91,10 +93,10 @@ export function sanitizeUpdate(update: ConditionUpdate): ConditionUpdate {
  * @public
  */
 export function sanitizeReason(text: string): string {
-  if (isReason(text)) return text;
-  const words = reduced(text, conditionLimits.reason, /[^\w,:]+/g, "_");
-  if (words === "") return NO_REASON;
-  return trim(`${/^\d/.test(words) ? "Reason_" : ""}${words}`.slice(0, conditionLimits.reason));
+  const limit = conditionLimits.reason;
+  const words = cut(text, limit);
+  const named = (/^\d/.test(words) ? `Reason_${words}` : words).slice(0, limit);
+  return named.replace(/\W+$/, "").replace(/[^\w,:]+/g, "_") || NO_REASON;
 }
 
 /**
@@ -103,7 +105,7 @@ export function sanitizeReason(text: string): string {
  * @internal
  */
 export function isReason(text: unknown): text is string {
-  return fits(text, conditionLimits.reason, REASON);
+  return sanitizeReason(text as string) === text;
 }
 
 /**
@@ -112,12 +114,15 @@ export function isReason(text: unknown): text is string {
  * @internal
  */
 export function isConditionType(text: unknown): text is string {
-  return fits(text, conditionLimits.type, TYPE);
+  return asText(text) === text && text.length <= conditionLimits.type && TYPE.test(text);
 }
 
 function sanitizeType(text: string): string {
-  if (isConditionType(text)) return text;
-  return reduced(text, conditionLimits.type, /[^\w.-]+/g, "-");
+  return isConditionType(text)
+    ? text
+    : cut(text, conditionLimits.type)
+        .replace(/[\W_]+$/, "")
+        .replace(/[^\w.-]+/g, "-");
 }
 
 function sanitizeMessage(message: unknown): string {
@@ -135,10 +140,6 @@ function sanitizeCause(cause: ConditionCause): ConditionCause {
   return { ...cause, reason: sanitizeReason(cause.reason), message: sanitizeMessage(cause.message) };
 }
 
-function isMessage(text: unknown): text is string {
-  return sanitizeMessage(text) === text;
-}
-
 /**
  * Whether a value may be the generation of a condition; absent may be.
  *
@@ -148,19 +149,13 @@ export function isGeneration(value: unknown): value is number | undefined {
   return value === undefined || (Number.isSafeInteger(value) && (value as number) >= 0);
 }
 
-function fits(text: unknown, limit: number, pattern: RegExp): text is string {
-  return typeof text === "string" && text.length <= limit && pattern.test(text);
-}
-
-/** Cut first: the text may be of any length. */
-function reduced(text: unknown, limit: number, others: RegExp, by: string): string {
-  return trim(asText(text).slice(0, limit).replace(others, by));
-}
-
 function asText(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
-function trim(text: string): string {
-  return text.replace(/^[\W_]+|[\W_]+$/g, "");
+/** Without what no name begins with. Cut first: the text may be of any length. */
+function cut(text: unknown, limit: number): string {
+  return asText(text)
+    .slice(0, limit)
+    .replace(/^[\W_]+/, "");
 }

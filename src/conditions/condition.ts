@@ -46,7 +46,7 @@ export interface ConditionCause {
 }
 
 /**
- * The three fields that a conversion replaces, as the writer stated them: the way back.
+ * The fields that a conversion replaces, as the writer stated them: the way back.
  *
  * @public
  */
@@ -54,6 +54,8 @@ export interface ConversionOrigin {
   readonly reason: string;
   readonly generalReasons: readonly string[];
   readonly cause?: ConditionCause | undefined;
+  /** An older statement that no longer spoke of `reason`, kept for whoever wrote it. */
+  readonly convertedFrom?: ConversionOrigin | undefined;
 }
 
 /**

@@ -106,7 +106,8 @@ function convert(condition: Condition, catalog: ReasonCatalog, contract: number)
     reason: general,
     cause: cause ?? { reason, message: stated.message },
     generalReasons: further.length > 0 ? further : undefined,
-    convertedFrom: defined({ reason, generalReasons, cause }),
+    // What does not fit this condition is somebody's still, and comes back with the rest.
+    convertedFrom: defined({ reason, generalReasons, cause, convertedFrom: stated.convertedFrom }),
   });
 }
 
@@ -123,7 +124,7 @@ function restore(condition: Condition): Condition {
     reason: origin.reason,
     generalReasons: [...origin.generalReasons, ...added],
     cause: stated ?? undefined,
-    convertedFrom: undefined,
+    convertedFrom: origin.convertedFrom,
   });
 }
 

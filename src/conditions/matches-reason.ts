@@ -64,16 +64,22 @@ export function matchesReason(
 
 /**
  * What the writer stated before a conversion, as long as it still speaks of the reason that the condition shows. A
- * peer that replaced the reason and passed the rest on has made the origin meaningless.
+ * peer that replaced the reason and passed the rest on has made the origin meaningless. A conversion keeps a
+ * meaningless origin inside its own, so an origin around one that speaks of its reason is none of a conversion.
  *
  * @internal
  */
-export function originOf(condition: ReasonedCondition): ConversionOrigin | undefined {
+export function originOf(condition: ReasonedCondition, depth = 0): ConversionOrigin | undefined {
   const origin = condition.convertedFrom;
-  return typeof origin?.reason === "string" && includes(origin.generalReasons, condition.reason)
+  return typeof origin?.reason === "string" &&
+    includes(origin.generalReasons, condition.reason) &&
+    !(depth < MOST_ORIGINS && originOf(origin, depth + 1))
     ? origin
     : undefined;
 }
+
+/** Nobody converts so often: what is deeper is a circle, or meant to fill the stack. */
+const MOST_ORIGINS = 99;
 
 function includes(reasons: unknown, reason: unknown): boolean {
   return Array.isArray(reasons) && reasons.includes(reason);

@@ -1,5 +1,5 @@
 import type { Condition } from "./condition.js";
-import { compareTwins } from "./condition-order.js";
+import { speakerOf } from "./condition-order.js";
 import { sameValue, unlessSame } from "./same-value.js";
 import { keptTime } from "./transition-time.js";
 
@@ -54,9 +54,7 @@ function speakers(list: readonly (Condition | undefined)[]): Map<string, Conditi
   const found = new Map<string, Condition>();
   for (const condition of list) {
     // A peer's list may hold anything.
-    if (!condition) continue;
-    const speaking = found.get(condition.type);
-    if (!speaking || compareTwins(condition, speaking) > 0) found.set(condition.type, condition);
+    if (condition) found.set(condition.type, speakerOf(found.get(condition.type), condition));
   }
   return found;
 }

@@ -1,29 +1,29 @@
-import type { Condition, ConditionCause } from "./condition.js";
+import type { Condition } from "./condition.js";
 import { isGeneration } from "./condition-shape.js";
 import { readStatus } from "./condition-status.js";
-import { defined, isObject, textOf, wholeNumber } from "./same-value.js";
+import { type Fields, isFields, isObject, textOf, wholeNumber } from "./same-value.js";
 import { readTime } from "./transition-time.js";
 
-type Fields = Record<string, unknown>;
 type Read = (value: unknown) => unknown;
 
-/** How each field is read. */
-const READERS: ReadonlyMap<string, Read> = new Map(
-  Object.entries<Read>({
-    type: (value) => (isText(value) ? value : undefined),
-    status: readStatus,
-    reason: textOf,
-    message: textOf,
-    lastTransitionTime: (value) => readTime(value) ?? textOf(value),
-    observedGeneration: (value) => (isGeneration(wholeNumber(value)) ? Number(value) : undefined),
-    cause: readCause,
-    generalReasons: (value) => (Array.isArray(value) ? value.filter(isText) : undefined),
-    convertedFrom: readOrigin,
-    unread: (value) => (isFields(value) ? value : undefined),
-  }),
-);
+/** How each field is read; `undefined` where a value cannot be. */
+const READERS: Readonly<Record<string, Read>> = {
+  type: (value) => (isText(value) ? value : undefined),
+  status: readStatus,
+  reason: textOf,
+  message: textOf,
+  lastTransitionTime: (value) => readTime(value) ?? textOf(value),
+  observedGeneration: (value) => (isGeneration(wholeNumber(value)) ? Number(value) : undefined),
+  cause: readCause,
+  generalReasons: (value) => (Array.isArray(value) ? value.filter(isText) : undefined),
+  convertedFrom: (value) =>
+    isFields(value) ? read(value, ["reason", "generalReasons", "cause", "unread"]) : undefined,
+  // What is none was written by somebody who has another use for the name.
+  unread: (value) => (isFields(value) ? value : { unread: value }),
+};
+const fieldsOfCondition = Object.keys(READERS);
 /** The fields by their names without underscores and letter case: camelCase, snake_case, Go's PascalCase. */
-const NAMES = new Map([...READERS.keys()].map((name) => [fold(name), name]));
+const NAMES = new Map(fieldsOfCondition.map((name) => [fold(name), name]));
 NAMES.set("transitiontime", "lastTransitionTime");
 /** Where an object may keep its list: a status, a Kubernetes object, a reply or a watch event that wraps one. */
 const CONTAINERS = ["conditions", "status", "sandbox", "object"];
@@ -38,9 +38,11 @@ const NOTHING_SAID = { status: "Unknown", reason: "", message: "", lastTransitio
  *
  * Never throws. Unknown types, reasons and fields are kept as they are. Statuses are read in any case, as booleans and
  * as protobuf enum names or numbers; generations also as strings; times are brought to RFC 3339 in whole seconds. What
- * a known field holds that cannot be read is kept under `unread`, with the field `Unknown`, empty or absent. Absent
- * reasons, messages and times are empty strings. In a list of conditions only an entry that is no object or has no type
- * is left out; elsewhere also an object that only looks like one, as a watch event and a Secret do.
+ * a known field holds that cannot be read is kept under `unread`, by the name that it was sent under, with the field
+ * `Unknown`, empty or absent. Of two spellings of a field the exact one is read, or else the first that can be; another
+ * stays beside it. Absent reasons, messages and times are empty strings. In a list of conditions only an entry that is
+ * no object or has no type is left out; elsewhere also an object that only looks like one, as a watch event and a
+ * Secret do. What was read once reads the same again.
  *
  * @example
  * ```ts
@@ -60,7 +62,7 @@ export function parseConditions(input: unknown): readonly Condition[] {
 /** The list that an object keeps. Anything else below one of the names is a foreign field. */
 function listIn(input: unknown, depth = 0): readonly unknown[] | undefined {
   for (const container of CONTAINERS) {
-    const inner: unknown = Object.entries(input ?? {}).find(([name]) => fold(name) === container)?.[1];
+    const [inner] = said(input, container);
     if (Array.isArray(inner) && inner.some(hasType)) return inner as readonly unknown[];
     const list = isFields(inner) && depth < CONTAINERS.length ? listIn(inner, depth + 1) : undefined;
     if (list) return list;
@@ -69,72 +71,70 @@ function listIn(input: unknown, depth = 0): readonly unknown[] | undefined {
 }
 
 function hasType(entry: unknown): boolean {
-  return isFilled(named(entry)["type"]);
+  return said(entry, "type").length > 0;
 }
 
 /** Whether an entry that stands alone is a condition: one with a status of its own is, whatever else it has. */
 function isCondition(entry: unknown): boolean {
   if (!hasType(entry)) return false;
-  const { status, ...fields } = named(entry);
-  return (
-    (isFilled(status) && !isObject(status)) ||
-    !Object.entries(fields).some(([name, value]) => MARKS.includes(fold(name)) && isFilled(value))
+  return !said(entry, "status").every(isObject) || !MARKS.some((mark) => said(entry, mark).length > 0);
+}
+
+/** What an entry says under the spellings of a name. */
+function said(entry: unknown, folded: string): readonly unknown[] {
+  return Object.entries(entry ?? {}).flatMap(([name, value]) =>
+    fold(name) === folded && isFilled(value) ? [value as unknown] : [],
   );
 }
 
 function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    // A byte order mark counts as a blank.
+    return JSON.parse(text.trim());
   } catch {
     return undefined;
   }
 }
 
 function parseCondition(entry: unknown): readonly Condition[] {
+  const fields = read(Object(entry) as Fields, fieldsOfCondition);
+  return fields["type"] ? [{ ...NOTHING_SAID, ...fields } as object as Condition] : [];
+}
+
+/** The fields of these names as they are read, and all others as they are. */
+function read(sent: Fields, names: readonly string[]): Fields {
+  const found = new Map<string, unknown>();
   const unread: Fields = {};
-  const said = Object.entries(named(entry)).map(([name, value]) => {
-    const read = READERS.get(name);
-    const understood = read ? read(value) : value;
-    // Of a list, some items may not be understood.
-    const partly = Array.isArray(value) && value.length !== (understood as unknown[] | undefined)?.length;
-    if (partly || (understood === undefined && isFilled(value))) unread[name] = value;
-    return [name, understood];
-  });
-  const condition: Fields = { ...NOTHING_SAID, ...defined(Object.fromEntries(said) as Fields) };
-  if (!condition["type"]) return [];
-  if (isFilled(Object.keys(unread)[0]))
-    condition["unread"] = { ...(condition["unread"] as Fields), ...unread };
-  return [condition as object as Condition];
+  // Exact names first: they win over another spelling.
+  for (const name of new Set([...names, ...Object.keys(sent)])) {
+    const value = sent[name];
+    const field = NAMES.get(fold(name)) ?? "";
+    const isForeign = !names.includes(field);
+    if (value === undefined || !(isForeign || isFilled(value))) continue;
+    if (isForeign || found.has(field)) found.set(name, value);
+    else {
+      const understood = READERS[field]?.(value);
+      if (understood !== undefined) found.set(field, understood);
+      // Of a list, some items may not be understood.
+      const partly = Array.isArray(understood) && understood.length < (value as readonly unknown[]).length;
+      if (partly || understood === undefined) unread[name] = value;
+    }
+  }
+  const before = found.get("unread") as Fields | undefined;
+  const unreadNames = Object.keys(unread);
+  // An earlier reader's words, or a peer's own field of that name: neither is written over.
+  const kept = unreadNames.some((name) => name in (before ?? {})) ? { unread: before } : before;
+  if (isFilled(unreadNames[0])) found.set("unread", { ...kept, ...unread });
+  return Object.fromEntries(found);
 }
 
 function fold(name: string): string {
   return name.replaceAll("_", "").toLowerCase();
 }
 
-function readCause(value: unknown): ConditionCause | undefined {
-  const fields = named(value);
-  const reason = textOf(fields["reason"]);
-  return reason === undefined ? undefined : { ...fields, reason, message: textOf(fields["message"]) ?? "" };
-}
-
-function readOrigin(value: unknown): unknown {
-  if (!isFields(value)) return undefined;
-  const fields = named(value);
-  const cause = readCause(fields["cause"]);
-  return cause ? { ...fields, cause } : fields;
-}
-
-/** The fields by their exact names. An exact name wins over another spelling, which is then kept as it is. */
-function named(value: unknown): Fields {
-  const fields = isObject(value) ? value : {};
-  const found = new Map<string, unknown>();
-  for (const [name, field] of Object.entries(fields)) {
-    const exact = NAMES.get(fold(name)) ?? name;
-    if (!found.has(exact) || isFilled(field)) {
-      found.set(exact !== name && isFilled(fields[exact] ?? found.get(exact)) ? name : exact, field);
-    }
-  }
-  return Object.fromEntries(found);
+function readCause(value: unknown): unknown {
+  const fields = isFields(value) ? read(value, ["reason", "message", "unread"]) : {};
+  return isFilled(fields["reason"] ?? fields["message"]) ? { reason: "", message: "", ...fields } : undefined;
 }
 
 function isText(value: unknown): value is string {
@@ -143,8 +143,4 @@ function isText(value: unknown): value is string {
 
 function isFilled(value: unknown): boolean {
   return value !== undefined && value !== null && value !== "";
-}
-
-function isFields(value: unknown): value is Fields {
-  return isObject(value) && !Array.isArray(value);
 }

@@ -18,7 +18,12 @@ export function sameValue(a: unknown, b: unknown): boolean {
   return true;
 }
 
-type Fields = Record<string, unknown>;
+/**
+ * What a peer sent as an object.
+ *
+ * @internal
+ */
+export type Fields = Record<string, unknown>;
 
 /**
  * Whether a value has fields; an array has.
@@ -27,6 +32,15 @@ type Fields = Record<string, unknown>;
  */
 export function isObject(value: unknown): value is Fields {
   return typeof value === "object" && value !== null;
+}
+
+/**
+ * Whether a value has fields of names; an array has none.
+ *
+ * @internal
+ */
+export function isFields(value: unknown): value is Fields {
+  return isObject(value) && !Array.isArray(value);
 }
 
 /**
@@ -57,14 +71,13 @@ export function unlessSame<Item>(list: readonly Item[], before: readonly Item[])
 }
 
 /**
- * A copy without the fields that are undefined, which would be there for a reader of keys.
+ * A copy without the fields that are undefined, which would be there for a reader of keys. Made anew, because an
+ * object that had fields deleted is slow to read for ever.
  *
  * @internal
  */
 export function defined<Value extends object>(fields: Value): Value {
-  const copy = { ...fields };
-  for (const name in copy) if (copy[name] === undefined) Reflect.deleteProperty(copy, name);
-  return copy;
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Value;
 }
 
 /**

@@ -67,8 +67,7 @@ export function summarize(list: readonly Condition[], options: SummarizeOptions 
   };
 }
 
-const NOT_REPORTED: Omit<Condition, "type" | "lastTransitionTime"> = {
+const NOT_REPORTED: Pick<Condition, "status"> & Partial<Condition> = {
   status: "Unknown",
   reason: "NotYetReported",
-  message: "",
 };

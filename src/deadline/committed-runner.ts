@@ -1,6 +1,13 @@
 import { invalid, SlipwayError } from "../errors.js";
 import { applyDeadlineEvent } from "./apply.js";
-import { DeadlineRunner, tick, type EventMaker, type Maybe } from "./deadline-runner.js";
+import {
+  DeadlineRunner,
+  progressOf,
+  tick,
+  type EventMaker,
+  type Maybe,
+  type ProgressReport,
+} from "./deadline-runner.js";
 import type { DeadlineEvent, ProgressEvent } from "./event.js";
 import type { Commit, CommitResult, PhasedDeadlineOptions } from "./live-options.js";
 import type { DeadlineOutcome, Refused } from "./outcome.js";
@@ -54,6 +61,13 @@ export class CommittedRunner extends DeadlineRunner {
   /** Always a promise, though the store may have answered at once. */
   override async answer(make: EventMaker): Promise<DeadlineOutcome> {
     return this.submit(make);
+  }
+
+  override progress(report: ProgressReport): Promise<DeadlineOutcome> {
+    // Read now, because it may be decided later, and then on a winner's state.
+    const { phase } = report;
+    const said = progressOf(this.state, report);
+    return this.answer((state) => ({ ...said, phase: phase ?? state.phase }));
   }
 
   override submit(make: EventMaker): Maybe<DeadlineOutcome> {

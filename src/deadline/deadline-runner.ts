@@ -4,7 +4,7 @@ import { announce } from "./announce.js";
 import { applyDeadlineEvent } from "./apply.js";
 import { deadlineAt } from "./bounds.js";
 import { DeadlineExpiredError } from "./deadline-errors.js";
-import type { DeadlineEvent } from "./event.js";
+import type { DeadlineEvent, ProgressEvent } from "./event.js";
 import type { DeadlineEvents } from "./live-events.js";
 import type { PhasedDeadlineOptions } from "./live-options.js";
 import { Notifier } from "../events/index.js";
@@ -23,6 +23,28 @@ export type Maybe<T> = T | PromiseLike<T>;
  * @internal
  */
 export type EventMaker = (state: DeadlineState) => DeadlineEvent;
+
+/**
+ * What the caller of a live deadline says about progress.
+ *
+ * @internal
+ */
+export type ProgressReport = Omit<ProgressEvent, "type" | "attempt" | "phase"> & {
+  readonly phase?: string | undefined;
+};
+
+/** @internal */
+export function progressOf(state: DeadlineState, report: ProgressReport): ProgressEvent {
+  return {
+    type: "progress",
+    attempt: state.attempt,
+    phase: report.phase ?? state.phase,
+    step: report.step,
+    part: report.part,
+    position: report.position,
+    run: report.run,
+  };
+}
 
 /** A state that took the place of another, to be announced. */
 interface Succession {
@@ -79,13 +101,20 @@ export class DeadlineRunner {
     return this.submit(make);
   }
 
+  /** As {@link DeadlineRunner.answer}, for the event that comes by the thousand: without a closure for each. */
+  progress(report: ProgressReport): unknown {
+    return this.#decide(progressOf(this.state, report), this.clock.now());
+  }
+
   /** Decides an event on the latest state. */
   submit(make: EventMaker): Maybe<DeadlineOutcome> {
-    const now = this.clock.now();
-    const event = make(this.state);
-    const step = applyDeadlineEvent(this.state, event, now);
-    if (step.outcome.changed) this.become(step.state, now, event);
-    return step.outcome;
+    return this.#decide(make(this.state), this.clock.now());
+  }
+
+  #decide(event: DeadlineEvent, now: number): DeadlineOutcome {
+    const { state, outcome } = applyDeadlineEvent(this.state, event, now);
+    if (outcome.changed) this.become(state, now, event);
+    return outcome;
   }
 
   /** Expiry is true from its instant on: whoever looks first finds it. */
@@ -161,6 +190,8 @@ export class DeadlineRunner {
     const held = event?.type === "progress" && next.status === "active" && now < this.heldUntil;
     if (held) this.#flushAt = this.heldUntil;
     this.arm();
+    // Most progress is news to nobody: no record of it is made then.
+    if (held && this.#notifier === undefined) return;
     const succession = { before, next, event, held, now };
     if (this.#telling) {
       (this.#untold ??= []).push(succession);

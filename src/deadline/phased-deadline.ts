@@ -132,17 +132,7 @@ export class PhasedDeadline<Answer = DeadlineOutcome> implements Disposable {
   progress(
     event: Omit<ProgressEvent, "type" | "attempt" | "phase"> & { readonly phase?: string | undefined },
   ): Answer {
-    const { attempt } = this;
-    const { phase, step, part, position, run } = event;
-    return this.#apply((state) => ({
-      type: "progress",
-      attempt,
-      phase: phase ?? state.phase,
-      step,
-      part,
-      position,
-      run,
-    }));
+    return this.#runner.progress(event) as Answer;
   }
 
   /** See {@link EnterEvent}. */

@@ -9,11 +9,10 @@ export function findByName<Entry>(
   table: Readonly<Record<string, Entry>> | undefined,
   name: string,
 ): readonly [string, Entry] | undefined {
-  if (table === undefined) return undefined;
   const exact = exactEntry(table, name);
   if (exact !== undefined) return [name, exact];
   const folded = name.toLowerCase();
-  return Object.entries(table).find(
+  return Object.entries(table ?? {}).find(
     ([other]) => other.length === name.length && other.toLowerCase() === folded,
   );
 }
@@ -25,9 +24,9 @@ export function findByName<Entry>(
  */
 export function exactEntry<Entry>(
   table: Readonly<Record<string, Entry>> | undefined,
-  name: string,
+  name: unknown,
 ): Entry | undefined {
-  return table !== undefined && Object.hasOwn(table, name) ? table[name] : undefined;
+  return typeof name === "string" && table && Object.hasOwn(table, name) ? table[name] : undefined;
 }
 
 /**
@@ -36,10 +35,10 @@ export function exactEntry<Entry>(
  * @internal
  */
 export function isKnown(catalog: ReasonCatalog, reason: unknown, contract: number): boolean {
-  if (typeof reason !== "string") return false;
   const entry = exactEntry<ReasonEntry>(catalog.reasons, reason);
-  if (entry) return (entry.since ?? 1) <= contract;
-  return contract < (exactEntry(catalog.retired, reason)?.retiredIn ?? 0);
+  return entry
+    ? (entry.since ?? 1) <= contract
+    : contract < (exactEntry(catalog.retired, reason)?.retiredIn ?? 0);
 }
 
 /**
@@ -49,7 +48,6 @@ export function isKnown(catalog: ReasonCatalog, reason: unknown, contract: numbe
  * @internal
  */
 export function reasonClass(catalog: ReasonCatalog, reason: unknown): ReasonClass | undefined {
-  if (typeof reason !== "string") return undefined;
   const retired = exactEntry(catalog.retired, reason);
   return (
     exactEntry<ReasonEntry>(catalog.reasons, reason)?.class ?? (retired && (retired.class ?? "terminal"))

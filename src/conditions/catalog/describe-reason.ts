@@ -75,15 +75,13 @@ function findRaw(
   const folded = word.toLowerCase();
   // The exact spelling before another one, then the alphabet: never the position.
   const [first] = Object.entries<ReasonEntry>(reasons)
-    .flatMap(([name, { sources = [] }]) =>
-      sources.flatMap(({ backend, raw }) =>
+    .flatMap((found) =>
+      (found[1].sources ?? []).flatMap(({ backend, raw }) =>
         (asked ?? backend) === backend && raw.some((each) => each.toLowerCase() === folded)
-          ? [`${raw.includes(word) ? 0 : 1}${backend} ${name}`]
+          ? { rank: `${raw.includes(word) ? 0 : 1}${backend}`, found }
           : [],
       ),
     )
-    .sort();
-  const name = first?.split(" ").pop();
-  const entry = name && exactEntry<ReasonEntry>(reasons, name);
-  return entry ? [name, entry] : undefined;
+    .sort((a, b) => (a.rank < b.rank ? -1 : 1));
+  return first?.found;
 }
