@@ -57,7 +57,7 @@ describe("the live view", () => {
     expect(lines.slice(1)).toEqual([
       "[3.0s] … Copying image (image, 312.4 MB of 624.8 MB, 50 %, 156.2 MB/s) (2.0s)",
       "[3.0s] Provisioning/Preparation: preparation is under way",
-      "[33.0s] … Copying image (image, 312.4 MB of 624.8 MB, 50 %, 156.2 MB/s, silent for 30.0s) (32.0s)",
+      "[33.0s] … Copying image (image, 312.4 MB of 624.8 MB, 50 %, silent for 30.0s) (32.0s)",
       "",
     ]);
   });

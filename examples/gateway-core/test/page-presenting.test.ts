@@ -109,6 +109,9 @@ describe("steps", () => {
   it("say how long nothing was heard of them", () => {
     expect(barOf({ ...STEP, ...NONE }, NOW + 9999).text).toBe("under way");
     expect(barOf({ ...STEP, ...NONE }, NOW + 12_000).text).toBe("silent for 12.0s");
+    // What moves no more has no rate.
+    expect(barOf(STEP, NOW + 9999).text).toBe("25 MB of 100 MB, 25 %, 5 MB/s");
+    expect(barOf(STEP, NOW + 10_000).text).toBe("25 MB of 100 MB, 25 %, silent for 10.0s");
   });
 
   it("that are finished are whole, whatever was counted", () => {

@@ -15,10 +15,14 @@ export function stepViews({ steps, deadline }: SandboxRecord, now: number): read
   }));
 }
 
+/** From here on nothing is said of the rate: a step that says nothing has none. */
+const RATE_LASTS_MS = 10_000;
+
 /** The step at a later instant than it was read at. */
 export function stepAt(step: StepView, now: number): StepView {
-  const { startedAt, heardAt, status } = step;
+  const { startedAt, heardAt, status, perSecond } = step;
   if (status !== "running" || startedAt === null) return step;
   const quietMs = Math.max(now - (heardAt ?? startedAt), 0);
-  return { ...step, elapsedMs: Math.max(now - startedAt, 0), quietMs };
+  const elapsedMs = Math.max(now - startedAt, 0);
+  return { ...step, elapsedMs, quietMs, perSecond: quietMs < RATE_LASTS_MS ? perSecond : null };
 }

@@ -19,7 +19,7 @@ import { formatElapsed, formatSize } from "./quantities.js";
  * @property {string} elapsed
  */
 
-/** From here on silence is worth a word. */
+/** From here on silence is worth a word, and the rate of before is none. */
 const QUIET_MS = 10_000;
 
 /**
@@ -98,11 +98,11 @@ function resultOf({ position, unit }) {
 function stateOf(step, now) {
   const { position, percent, perSecond, unit, heardAt } = step;
   const facts = amountOf(step);
+  const quietMs = now - (heardAt ?? now);
   if (position !== null) {
     if (percent !== null) facts.push(`${percent} %`);
-    if (perSecond !== null) facts.push(`${quantity(perSecond, unit)}/s`);
+    if (perSecond !== null && quietMs < QUIET_MS) facts.push(`${quantity(perSecond, unit)}/s`);
   }
-  const quietMs = now - (heardAt ?? now);
   if (quietMs >= QUIET_MS) facts.push(`silent for ${formatElapsed(quietMs)}`);
   return facts;
 }
