@@ -34,6 +34,7 @@ export default tseslint.config(
           allowDefaultProject: [
             "eslint.config.js",
             "scripts/*.mjs",
+            "scripts/terminal/*.mjs",
             "bench/*.mjs",
             "examples/*/tsup.config.ts",
           ],

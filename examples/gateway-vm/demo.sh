@@ -3,6 +3,8 @@
 # and a sandbox that is created, stopped, started again and deleted. As root, on Debian and its kin.
 #
 #   npm run demo --workspace examples/gateway-vm [-- MEGABYTES]      so much random data more in the image
+#
+# RECORDING=NAME records what the create shows on a terminal, see scripts/terminal-recording.mjs.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 megabytes=${1:-500}
@@ -33,7 +35,13 @@ done
 SLIPWAY_GATEWAY_URL=$(sed -n 's/.*"url":"\([^"]*\)".*/\1/p' "$work/url")
 export SLIPWAY_GATEWAY_URL
 show() { echo "\$ slipway-gateway-vm $*"; cli "$@"; }
-show create box --image local-big:1 -- sh -c 'date >>/workspace/starts; sleep 1000'
+create=(create box --image local-big:1 -- sh -c 'date >>/workspace/starts; sleep 1000')
+if [ -z "${RECORDING:-}" ]; then
+  show "${create[@]}"
+else
+  node scripts/terminal-recording.mjs "$RECORDING" --program slipway-gateway-vm -- \
+    node examples/gateway-vm/dist/cli.js "${create[@]}"
+fi
 show stop box
 show start box
 show delete box

@@ -4,6 +4,7 @@ import { deadlineSummary, timeLeft } from "../src/page/deadline-bars.js";
 import { BUDGETS } from "./bench.js";
 import { afterEvents, viewAt } from "./page-views.js";
 import { NOW, recordWith } from "./records.js";
+import { imageReport, recordAfter } from "./step-reports.js";
 
 /** The attempts of these records began a minute before NOW. */
 const START = NOW - 60_000;
@@ -33,25 +34,7 @@ describe("an active deadline", () => {
   });
 
   it("counts a silence from the last progress that was shown", () => {
-    const record = recordWith({
-      steps: [
-        {
-          step: "copy",
-          label: "Image copied",
-          subject: "x",
-          unit: "bytes",
-          position: 1,
-          total: null,
-          startedAt: START,
-          updatedAt: START + 4000,
-          finishedAt: null,
-        },
-      ],
-    });
-    const moved = afterEvents(record, [
-      START + 4000,
-      { type: "progress", phase: "preparation", step: "copy", position: 1 },
-    ]);
+    const moved = recordAfter([START + 4000, imageReport(1)]);
     const now = START + 10_000;
     const stall = deadlineSummary(viewAt(moved, now), now).bars[0];
     expect(stall).toMatchObject({
@@ -59,6 +42,25 @@ describe("an active deadline", () => {
       startAt: START + 4000,
       endAt: START + 16_000,
       fraction: 0.5,
+    });
+  });
+
+  it("says that its window stands still while somebody else's work is waited for, and for how long it did", () => {
+    const wait = (position: number, done?: boolean) =>
+      imageReport(position, { step: "image-wait", waiting: true, done });
+    const waiting = recordAfter([START + 4000, imageReport(1)], [START + 10_000, wait(5)]);
+    const now = START + 100_000;
+    const still = deadlineSummary(viewAt(waiting, now), now);
+    expect(still.bars.map(({ key, limits }) => [key, limits])).toEqual([["attempt-ceiling", true]]);
+    expect(still.detail).toBe(
+      "The window of preparation stands still while somebody else's work is waited for, with 2 min 50 s left.",
+    );
+    const over = recordAfter([START + 10_000, wait(5)], [START + 50_000, wait(5, true)]);
+    const window = deadlineSummary(viewAt(over, START + 51_000), START + 51_000);
+    expect(window.detail).toBe("");
+    expect(window.bars.find(({ key }) => key === "budget")).toMatchObject({
+      endAt: START + 220_000,
+      note: "3 min 40 s in all, stood still while somebody else's work was waited for, 40 s more than at first",
     });
   });
 

@@ -101,9 +101,9 @@ describeInChromium("the live page over a real gateway with real processes", (pag
     const { id } = await held("slow");
     const { page } = await pages.open(`${url}/#${id}`);
     await untilConnected(page);
-    const bar = page.getByRole("progressbar", { name: "Image being copied: image" });
+    const bar = page.getByRole("progressbar", { name: "Copying image: image" });
     await eventually("half of the bytes", async () => (await bar.getAttribute("aria-valuenow")) === "50");
-    expect(await bar.getAttribute("aria-valuetext")).toMatch(/^1 MB of 2 MB, 50 %, .*B\/s$/);
+    expect(await bar.getAttribute("aria-valuetext")).toMatch(/^1 MB of 2 MB, 50 %/);
     expect(await bar.locator(".bar-fill").evaluate((fill) => (fill as HTMLElement).style.transform)).toBe(
       "scaleX(0.5)",
     );

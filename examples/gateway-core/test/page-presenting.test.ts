@@ -1,28 +1,44 @@
 import fc from "fast-check";
+import * as library from "slipway/progress";
 import { describe, expect, it } from "vitest";
 import { announcementOf, joinAnnouncements } from "../src/page/announcements.js";
 import { connectionText } from "../src/page/connection-text.js";
 import { createFields } from "../src/page/create-fields.js";
 import { factsOf } from "../src/page/facts.js";
 import { gatesOf } from "../src/page/gates.js";
-import { formatAgo, formatDuration, spokenDuration } from "../src/page/quantities.js";
+import {
+  formatAgo,
+  formatDuration,
+  formatElapsed,
+  formatSize,
+  spokenDuration,
+} from "../src/page/quantities.js";
 import { barOf, runningStep, stepLines } from "../src/page/steps.js";
 import { summaryOf, symbolOf, toneOf } from "../src/page/summary.js";
-import type { StepView } from "../src/record/record.js";
+import { stepAt, type StepView } from "../src/http/step-view.js";
 import { afterEvents, viewAt } from "./page-views.js";
 import { NOW, recordWith } from "./records.js";
+import { imageReport, recordAfter, stepsAfter, type Said } from "./step-reports.js";
 
 const STEP: StepView = {
-  step: "copy",
+  step: "image",
   label: "Image copied",
+  activeLabel: "Copying image",
   subject: "node-v20",
   unit: "bytes",
+  status: "running",
+  finished: false,
   position: 25_000_000,
   total: 100_000_000,
+  percent: 25,
+  perSecond: 5_000_000,
+  elapsedMs: 5000,
+  quietMs: 0,
   startedAt: NOW - 5000,
-  updatedAt: NOW,
+  heardAt: NOW,
   finishedAt: null,
 };
+const NONE = { unit: "none", position: null, total: null, percent: null, perSecond: null } as const;
 
 describe("quantities", () => {
   const durations: [number, string, string][] = [
@@ -44,6 +60,14 @@ describe("quantities", () => {
     });
   }
 
+  it("sizes, and times that something took, are printed as the library prints them", () => {
+    const amount = fc.oneof(fc.nat(2000), fc.maxSafeNat(), fc.double({ min: 0, max: 1e27, noNaN: true }));
+    const sizes = fc.oneof(amount, fc.constantFrom(999, 999.5, 999_949, 999_950, 999_999, 999_950_000));
+    fc.assert(fc.property(sizes, (size) => formatSize(size) === library.formatSize(size)));
+    const times = fc.oneof(amount, fc.constantFrom(59_949, 59_950, 3_599_499, 3_599_500, -1));
+    fc.assert(fc.property(times, (time) => formatElapsed(time) === library.formatDuration(time)));
+  });
+
   it("an instant just passed, or ahead by a skew, is just now", () => {
     expect(formatAgo(NOW, NOW + 999)).toBe("just now");
     expect(formatAgo(NOW + 60_000, NOW)).toBe("just now");
@@ -55,63 +79,114 @@ describe("steps", () => {
   it("under way show position, total, percent and rate", () => {
     expect(stepLines([STEP], NOW + 2000, true)).toEqual([
       {
-        key: "copy",
-        title: "Image being copied",
+        key: "image",
+        title: "Copying image",
         subject: "node-v20",
         state: "running",
         bar: { percent: 25, text: "25 MB of 100 MB, 25 %, 5 MB/s" },
-        elapsed: "7 s",
+        elapsed: "7.0s",
       },
     ]);
   });
 
-  it("show each whole per cent of a hundred as itself", () => {
-    for (let position = 0; position < 100; position += 1)
-      expect(barOf({ ...STEP, position, total: 100 }).percent).toBe(position);
+  it("that have not begun are not there, and of several under way the last that was heard of is shown", () => {
+    const ahead = { ...STEP, ...NONE, status: "waiting", startedAt: null, heardAt: null } as const;
+    expect(stepLines([ahead], NOW, true)).toEqual([]);
+    const [early, late] = [
+      { ...STEP, step: "download", heardAt: NOW - 10 },
+      { ...STEP, step: "unpack" },
+    ];
+    expect(runningStep([late, early, ahead])).toBe(late);
+    expect(runningStep([ahead])).toBeUndefined();
   });
 
   it("of unknown total have no percentage, and of unknown size no bytes", () => {
-    expect(barOf({ ...STEP, total: null })).toEqual({ percent: null, text: "25 MB, 5 MB/s" });
-    expect(barOf({ ...STEP, unit: "none", position: null, total: null })).toEqual({
-      percent: null,
-      text: "under way",
-    });
+    const unknown = { ...STEP, total: null, percent: null };
+    expect(barOf(unknown, NOW)).toEqual({ percent: null, text: "25 MB, 5 MB/s" });
+    expect(barOf({ ...STEP, ...NONE }, NOW)).toEqual({ percent: null, text: "under way" });
+  });
+
+  it("say how long nothing was heard of them", () => {
+    expect(barOf({ ...STEP, ...NONE }, NOW + 9999).text).toBe("under way");
+    expect(barOf({ ...STEP, ...NONE }, NOW + 12_000).text).toBe("silent for 12.0s");
+    // What moves no more has no rate.
+    expect(barOf(STEP, NOW + 9999).text).toBe("25 MB of 100 MB, 25 %, 5 MB/s");
+    expect(barOf(STEP, NOW + 10_000).text).toBe("25 MB of 100 MB, 25 %, silent for 10.0s");
   });
 
   it("that are finished are whole, whatever was counted", () => {
-    const finished = { ...STEP, finishedAt: NOW };
+    const finished = {
+      ...STEP,
+      status: "finished",
+      finished: true,
+      finishedAt: NOW,
+      percent: 100,
+      perSecond: null,
+    } as const;
     expect(stepLines([finished], NOW + 60_000, true)[0]).toMatchObject({
       title: "Image copied",
       state: "finished",
       bar: { percent: 100, text: "25 MB, done" },
-      elapsed: "5 s",
+      elapsed: "5.0s",
     });
     expect(runningStep([finished, STEP])).toBe(STEP);
     expect(runningStep([finished])).toBeUndefined();
   });
 
   it("of an attempt that is over stand still", () => {
-    const [bytes, none] = stepLines(
-      [STEP, { ...STEP, unit: "none", position: null, total: null }],
-      NOW + 60_000,
-      false,
-    );
+    const [bytes, none] = stepLines([STEP, { ...STEP, ...NONE }], NOW + 60_000, false);
     expect(bytes).toMatchObject({
       state: "broken",
       bar: { percent: 25, text: "25 MB of 100 MB, broken off" },
-      elapsed: "5 s",
+      elapsed: "5.0s",
     });
     expect(none).toMatchObject({ bar: { percent: 0, text: "broken off" } });
   });
 
-  it("never show 100 % before they are finished, nor a number that is none", () => {
-    const amount = fc.oneof(fc.constant(null), fc.nat(), fc.maxSafeNat());
+  it("are what the library prints on a terminal, whatever a driver reports", () => {
+    const word = fc.stringMatching(/^[a-zA-Z0-9 .:/-]{1,30}$/);
+    const amount = fc.oneof(
+      fc.nat(2000),
+      fc.nat(),
+      fc.maxSafeNat(),
+      fc.double({ min: 0, max: 1e25, noNaN: true }),
+    );
+    const report = fc.record({
+      unit: fc.constantFrom("bytes" as const, "bytes" as const, "none" as const),
+      position: fc.option(amount, { nil: undefined }),
+      total: fc.option(amount, { nil: undefined }),
+      part: fc.option(fc.constantFrom("a", "b"), { nil: undefined }),
+      done: fc.boolean(),
+    });
+    const story = fc.record({
+      words: fc.record({ label: word, activeLabel: fc.option(word, { nil: undefined }) }),
+      subject: fc.oneof(word, fc.constant("")),
+      said: fc.array(fc.tuple(fc.nat(11_000), report), { minLength: 1, maxLength: 6 }),
+      later: fc.oneof(fc.nat(70_000), fc.nat(9_000_000)),
+    });
     fc.assert(
-      fc.property(amount, amount, fc.nat(10_000), (position, total, worked) => {
-        const { percent, text } = barOf({ ...STEP, position, total, updatedAt: STEP.startedAt + worked });
-        expect(percent === null || (percent >= 0 && percent <= 99)).toBe(true);
-        expect(text).not.toMatch(/NaN|Infinity|undefined|null/);
+      fc.property(story, ({ words, subject, said, later }) => {
+        let at = NOW - 60_000;
+        const reports = said.map(([after, more]): Said => {
+          at += after;
+          return [at, { step: "copy", subject, ...words, ...more }];
+        });
+        // Read when it was said, as a stream carries it, and shown later.
+        for (const step of stepsAfter(at, ...reports).filter(({ status }) => status !== "waiting")) {
+          const [line] = stepLines([step], at + later, true);
+          if (line === undefined) throw new Error("a step that began is not shown");
+          const { title, state, bar, elapsed } = line;
+          const facts = bar.text.split(", ").filter((text) => text !== "done" && text !== "under way");
+          const about = [subject, ...facts].filter((text) => text !== "");
+          const mark = state === "finished" ? "✓" : "…";
+          const shown = `${mark} ${title}${about.length === 0 ? "" : ` (${about.join(", ")})`} (${elapsed})`;
+          expect(shown).toBe(library.formatStep(stepAt(step, at + later)));
+          expect(
+            bar.percent === null || (bar.percent >= 0 && bar.percent <= (step.finished ? 100 : 99)),
+          ).toBe(true);
+        }
       }),
+      { numRuns: 300 },
     );
   });
 });
@@ -119,7 +194,11 @@ describe("steps", () => {
 describe("rows", () => {
   /** Before the silence of these records, which began a minute ago, is too long. */
   const EARLY = NOW - 55_000;
-  const working = viewAt(recordWith({ steps: [STEP] }), EARLY);
+  const copying = recordAfter(
+    [EARLY - 5000, imageReport(0, { total: 100_000_000 })],
+    [EARLY, imageReport(25_000_000, { total: 100_000_000 })],
+  );
+  const working = viewAt(copying, EARLY);
 
   it("show the step under way and what is left", () => {
     const row = summaryOf(working, EARLY);
@@ -139,7 +218,7 @@ describe("rows", () => {
   });
 
   it("have no bar and no time once the attempt is over", () => {
-    const over = afterEvents(recordWith({ steps: [STEP] }), [EARLY, { type: "cancel", reason: "enough" }]);
+    const over = afterEvents(copying, [EARLY, { type: "cancel", reason: "enough" }]);
     expect(summaryOf(viewAt(over, NOW), NOW)).toMatchObject({ bar: null, left: "" });
   });
 

@@ -1,4 +1,5 @@
 import { readDeadline } from "slipway";
+import { readSteps } from "slipway/progress";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Gateway } from "../src/gateway/gateway.js";
 import { SandboxRecords } from "../src/gateway/sandbox-records.js";
@@ -7,6 +8,7 @@ import { EventHub } from "../src/gateway/event-hub.js";
 import { observeTime } from "../src/decide/decision.js";
 import type { RecordStore, StoredRecord } from "../src/store/record-store.js";
 import { Bench, BUDGETS } from "./bench.js";
+import { imageReport } from "./step-reports.js";
 
 /** How far behind the recorded time of an attempt may be: a twentieth of the shorter budget, and one look. */
 const OBSERVED_MS = BUDGETS.admissionMs / 20 + 2000;
@@ -117,6 +119,21 @@ describe("a gateway that starts again", () => {
     expect(remaining).toBeLessThanOrEqual(left + OBSERVED_MS);
     await bench.pass(remaining);
     expect((await bench.read(next, id)).deadline?.status).toBe("expired");
+  });
+
+  it("has each step keep the time that it had taken, though the clock was set back", async () => {
+    const say = async (position: number): Promise<void> => {
+      bench.driver.launches.at(-1)!.context.report(imageReport(position));
+      await bench.settle();
+    };
+    await say(5);
+    await bench.pass(6000);
+    await say(6);
+    await bench.kill(gateway);
+    bench.clock.stepWall(-3_600_000);
+    bench.clock.restart(0);
+    const { steps } = await bench.read(await bench.gateway(), id);
+    expect(readSteps(steps, bench.clock.now())).toMatchObject([{ position: 6, elapsedMs: 6000, quietMs: 0 }]);
   });
 
   it("gains no time by a clock that was set back in a quiet admission", async () => {

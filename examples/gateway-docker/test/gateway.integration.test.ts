@@ -12,6 +12,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { dockerDrivers, type DockerDriversOptions } from "../src/docker-drivers.js";
 import { findBusybox, packSandboxImage } from "../src/guest/sandbox-image.js";
 import { TestEngine, whyNoEngine } from "./engine.js";
+import { TestRegistry } from "./registry.js";
 
 const IMAGE = "slipway-sandbox:latest";
 
@@ -136,7 +137,7 @@ describe.skipIf(whyNoEngine !== null)(`a gateway over a real engine (${whyNoEngi
     expect(image).toMatchObject({ label: "Image imported from archive", subject: "local-big:1" });
     expect(refused).toMatchObject({ phase: "Provisioning", admission: "rejected" });
     // The import took longer than a window for everything of two seconds, and took nothing from the one for repair.
-    expect(image!.finishedAt! - image!.startedAt).toBeGreaterThan(2000);
+    expect(image!.elapsedMs).toBeGreaterThan(2000);
     const { deadlineAt, phaseEnteredAt } = refused.deadline!;
     expect(deadlineAt! - phaseEnteredAt).toBeGreaterThanOrEqual(budgets.admissionMs);
     await gateway.client.update(id, { policy: { version: 1 } });
@@ -166,5 +167,54 @@ describe.skipIf(whyNoEngine !== null)(`a gateway over a real engine (${whyNoEngi
       goOn();
     }
     await eventually("no container", async () => (await engine.remains()).containers.length === 0);
+  });
+
+  it("waits on nobody's budget for another's pull, and takes it over when that one stalls", async () => {
+    const registry = await TestRegistry.start();
+    try {
+      const image = { name: await registry.add("shared", [3_000_000]) };
+      const letGo = registry.hold();
+      await open(await temp.make());
+      const one = await create("first", ["true"], { image, budgets: { stallMs: 4000 } });
+      await gateway.until(one.id, ({ steps }) =>
+        steps.some(({ step, position }) => step === "download" && position),
+      );
+      const two = await create("second", ["true"], {
+        image,
+        budgets: { stallMs: 30_000, preparationMs: 60_000 },
+      });
+      const waiting = await gateway.until(two.id, ({ deadline }) => deadline?.pausedAt !== null);
+      expect(waiting.steps.filter(({ status }) => status === "running")).toMatchObject([
+        {
+          step: "download-wait",
+          activeLabel: "Downloading image for another sandbox",
+          subject: image.name,
+        },
+      ]);
+      expect(waiting.deadline).toMatchObject({
+        limitedBy: "attempt-ceiling",
+        bounds: { budget: null, stall: null },
+      });
+      const stalled = await gateway.until(one.id, ({ phase }) => phase === "Error");
+      expect(stalled).toMatchObject({ reason: "ImagePreparationTimedOut" });
+      expect(stalled.deadline?.expiry).toMatchObject({ limitedBy: "stall" });
+      // The one that waited has the pull now, and all the time that it had.
+      const owns = await gateway.until(two.id, ({ deadline }) => deadline?.pausedAt === null);
+      expect(owns.deadline).toMatchObject({ limitedBy: "stall" });
+      expect(owns.deadline?.bounds.budget).toBeGreaterThan(waiting.deadline!.startedAt + 60_000);
+      letGo();
+      const ended = await gateway.until(two.id, ({ phase }) => phase === "Error");
+      expect(ended.steps.map(({ step, finished }) => [step, finished])).toEqual([
+        ["download-wait", true],
+        ["download", true],
+        ["image", true],
+      ]);
+      // Random bytes: the image came through, and no supervisor is in it.
+      expect(ended).toMatchObject({ reason: "DockerSupervisorMissing" });
+      await gateway.removeAll();
+      await engine.docker.getImage(image.name).remove();
+    } finally {
+      await registry.close();
+    }
   });
 });

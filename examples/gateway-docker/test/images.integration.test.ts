@@ -101,14 +101,22 @@ describe.skipIf(whyNoEngine !== null)(`images in a real engine (${whyNoEngine ??
     const letGo = registry.hold();
     const [one, two] = [asker(), asker()];
     const asked = [one.ask({ name: reference }), two.ask({ name: reference })];
-    await untilTrue(() => one.bytes("download") > 0 && two.bytes("download") > 0);
+    const bytes = (of: typeof one): number => of.bytes("download") + of.bytes("download-wait");
+    await untilTrue(() => bytes(one) > 0 && bytes(two) > 0);
     letGo();
     const [first, second] = await Promise.all(asked);
     expect(first).toEqual(second);
+    // It is the work of one of them; for the other it is a wait, with a step of its own, and then the image is there.
+    const waited = [one, two].filter(({ reports }) => reports.some(({ waiting }) => waiting === true));
+    expect(waited).toHaveLength(1);
+    const steps = waited[0]!.reports.map(({ step, waiting = false }) => `${step} ${waiting}`);
+    expect([...new Set(steps)]).toEqual(["download-wait true", "image-wait true", "image false"]);
+    expect(waited[0]!.reports.at(-1)).toMatchObject({ label: "Image found in the engine", done: true });
     const manifests = (): string[] =>
       registry.requests.filter((line) => line.includes(" /v2/wanted-twice/manifests/"));
     expect(manifests().filter((line) => line.startsWith("GET")).length).toBe(1);
-    expect(two.reports.at(-1)).toMatchObject({ step: "image", subject: reference, done: true });
+    for (const { reports } of [one, two])
+      expect(reports.at(-1)).toMatchObject({ step: "image", subject: reference, done: true });
 
     const third = asker();
     await third.ask({ name: reference });
@@ -124,9 +132,11 @@ describe.skipIf(whyNoEngine !== null)(`images in a real engine (${whyNoEngine ??
     const letGo = registry.hold();
     const [one, two] = [asker(), asker()];
     const [first, second] = [one.ask({ name: reference }), two.ask({ name: reference })];
-    await untilTrue(() => two.bytes("download") > 0);
+    await untilTrue(() => two.bytes("download") + two.bytes("download-wait") > 0);
     one.controller.abort(new Error("deleted"));
     await expect(first).rejects.toThrow("deleted");
+    // What it may have waited for is its own now.
+    await untilTrue(() => two.reports.at(-1)?.step === "download" && two.reports.at(-1)?.waiting !== true);
     expect(await images.find(reference, two.controller.signal)).toBeNull();
     two.controller.abort(new Error("deleted too"));
     await expect(second).rejects.toThrow("deleted too");
@@ -158,10 +168,11 @@ describe.skipIf(whyNoEngine !== null)(`images in a real engine (${whyNoEngine ??
     const [one, two] = [asker(), asker()];
     const [first, second] = await Promise.all([one.ask(image), two.ask(image)]);
     expect(first).toEqual(second);
-    const positions = one.of("image").map(({ position }) => position ?? 0);
+    const importing = [one, two].find(({ reports }) => reports.every(({ waiting }) => waiting !== true))!;
+    const positions = importing.of("image").map(({ position }) => position ?? 0);
     expect(positions).toEqual([...positions].sort((a, b) => a - b));
     expect(positions.filter((position) => position > 0 && position < size).length).toBeGreaterThan(0);
-    expect(one.reports.at(-1)).toMatchObject({
+    expect(importing.reports.at(-1)).toMatchObject({
       subject: "local-big:1",
       position: size,
       total: size,

@@ -1,15 +1,21 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { SharedWork } from "../src/image/shared-work.js";
+import { SharedWork, type Waiter } from "../src/image/shared-work.js";
 
 function caller(): {
   controller: AbortController;
   heard: string[];
-  waiter: { signal: AbortSignal; tell: (news: string) => void };
+  waits: boolean[];
+  waiter: Waiter<string>;
 } {
   const controller = new AbortController();
   const heard: string[] = [];
-  return { controller, heard, waiter: { signal: controller.signal, tell: (news) => void heard.push(news) } };
+  const waits: boolean[] = [];
+  const tell = (news: string, waiting: boolean): void => {
+    heard.push(news);
+    waits.push(waiting);
+  };
+  return { controller, heard, waits, waiter: { signal: controller.signal, tell } };
 }
 
 /** Work that ends when the test says so, and fails in its own words when it is given up. */
@@ -63,6 +69,31 @@ describe("work that several wait for", () => {
     expect(script.begun.length).toBe(2);
   });
 
+  it("is one caller's, and only waited for by the others, until that one leaves", async () => {
+    const shared = new SharedWork<string, string>();
+    const script = scripted();
+    const [one, two, three] = [caller(), caller(), caller()];
+    const joined = [one, two, three].map(({ waiter }) => shared.join("x", waiter, script.work));
+    script.tell("bytes", "1");
+    expect([one.waits, two.waits, three.waits]).toEqual([[false], [true], [true]]);
+    two.controller.abort(new Error("left"));
+    expect(three.heard).toEqual(["1"]);
+    one.controller.abort(new Error("left"));
+    // What it waited for is its own now, and it is told so though nothing has moved.
+    expect([three.heard, three.waits]).toEqual([
+      ["1", "1"],
+      [true, false],
+    ]);
+    script.tell("bytes", "2");
+    expect(three.waits).toEqual([true, false, false]);
+    script.finish("done");
+    expect(await Promise.allSettled(joined)).toMatchObject([
+      { status: "rejected" },
+      { status: "rejected" },
+      { status: "fulfilled", value: "done" },
+    ]);
+  });
+
   it("goes on exactly while somebody waits, and tells nobody who has left", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.nat(4), { minLength: 1, maxLength: 12 }), async (leaving) => {
@@ -83,7 +114,12 @@ describe("work that several wait for", () => {
         expect(await Promise.all(joined)).toEqual(
           callers.map((_, index) => (left.has(index) ? "left" : "done")),
         );
-        for (const index of left) expect(callers[index]!.heard.length).toBe(leaving.indexOf(index));
+        for (const index of left) {
+          const { heard, waits } = callers[index]!;
+          // Once more where the work became its own after something had been said.
+          const owned = waits.includes(true) && waits.includes(false) && heard.length > 0;
+          expect(heard.length).toBe(leaving.indexOf(index) + (owned ? 1 : 0));
+        }
       }),
     );
   });

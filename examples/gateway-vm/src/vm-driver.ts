@@ -96,13 +96,15 @@ export class VmDriver implements DriverPort {
       await refuseOvertaken(dirs, instance);
       await this.#endMachines(dirs, signal, 0, instance);
       const directory = dirs.machineOf(instance);
-      report({ step: "disk", label: "Root disk prepared", subject: image.name, unit: "none" });
+      const disk = { step: "disk", label: "Root disk prepared", activeLabel: "Preparing root disk" } as const;
+      report({ ...disk, subject: image.name, unit: "none" });
       await prepareDisks(directory, dirs.workspace, options, signal);
-      report({ step: "disk", label: "Root disk prepared", subject: image.name, unit: "none", done: true });
+      report({ ...disk, subject: image.name, unit: "none", done: true });
       await writeFile(join(directory, START), startLines(request, cached), { mode: 0o600 });
       const name = `slipway/${sandbox.id}/${instance.id}`;
       const accelerator = await this.#usable();
-      const step = { step: "machine", label: "Virtual machine started", unit: "none" } as const;
+      const words = { label: "Virtual machine started", activeLabel: "Starting virtual machine" };
+      const step = { step: "machine", ...words, unit: "none" } as const;
       report({ ...step, subject: accelerator });
       const spec = {
         ...this.#guest(),

@@ -107,7 +107,7 @@ describe.skipIf(whyNoLab !== null)(
           // However long preparation took, admission has its own window, whole, from the refusal on.
           const { deadlineAt, phaseEnteredAt, phase } = refused.deadline!;
           expect(phase).toBe("admission");
-          expect(phaseEnteredAt).toBeGreaterThan(machine!.startedAt);
+          expect(phaseEnteredAt).toBeGreaterThan(machine!.startedAt!);
           expect(deadlineAt! - phaseEnteredAt).toBeGreaterThanOrEqual(120_000);
           await client.update(id, { policy: { version: 1 } });
           await until("Ready", ({ phase: now }) => now === "Ready");

@@ -117,7 +117,8 @@ describe.skipIf(whyNoLab !== null)(
         const waits = second.step("image-wait-1");
         expect(second.reports[0]).toEqual(waits[0]);
         expect(waits[0]).toMatchObject({
-          label: "Waiting for image, which sandbox first is packing",
+          activeLabel: "Waiting for image, which sandbox first is packing",
+          waiting: true,
           subject: "local-big:1",
         });
         expect(waits.at(-1)).toMatchObject({ done: true });

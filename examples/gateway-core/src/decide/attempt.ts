@@ -10,6 +10,7 @@ import {
 import { digestOf } from "../record/digest.js";
 import type { JsonObject } from "../record/json.js";
 import type { SandboxRecord, SandboxSpec } from "../record/record.js";
+import { stepsOf } from "../record/steps.js";
 import { withCondition, withPhase, type Decision } from "./decision.js";
 import { phaseFacts } from "./phase-facts.js";
 
@@ -31,7 +32,7 @@ export interface NewSandbox {
 /** A record for a sandbox that was just asked for, with its first attempt under way. */
 export function newRecord(sandbox: NewSandbox, start: AttemptStart, now: number): SandboxRecord {
   const blank: SandboxRecord = {
-    schemaVersion: 2,
+    schemaVersion: 3,
     id: sandbox.id,
     name: sandbox.name,
     createdAt: now,
@@ -65,7 +66,7 @@ export function newRecord(sandbox: NewSandbox, start: AttemptStart, now: number)
     lease: null,
     instance: null,
     activatedRun: null,
-    steps: [],
+    steps: stepsOf(sandbox.spec.image, now),
     cleanupFailures: 0,
     cleanupNotBefore: 0,
     exitCode: null,
@@ -118,7 +119,7 @@ export function beginAttempt(
     lease: null,
     instance: null,
     activatedRun: null,
-    steps: [],
+    steps: stepsOf(record.spec.image, now),
     cleanupFailures: 0,
     cleanupNotBefore: 0,
     exitCode: null,

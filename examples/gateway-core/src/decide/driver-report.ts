@@ -1,10 +1,9 @@
-import { exponentialBackoff, type DeadlineOutcome } from "slipway";
-import type { DriverProgress } from "../driver/driver.js";
-import { PREPARATION } from "../gateway/budgets.js";
+import { exponentialBackoff } from "slipway";
 import type { Json } from "../record/json.js";
 import { isComingUp } from "../record/phase.js";
-import { instanceIdOf, type Instance, type SandboxRecord, type StepView } from "../record/record.js";
+import { instanceIdOf, type Instance, type SandboxRecord } from "../record/record.js";
 import { applyToDeadline, observeTime, withPhase, type Decision, type PhaseReason } from "./decision.js";
+import { withWaiting } from "./waiting.js";
 
 const backoff = exponentialBackoff({ initialMs: 500, factor: 2, capMs: 30_000, jitter: "none" });
 
@@ -18,13 +17,15 @@ export interface MintRun {
  * other gateways away. The deadline is the one that there is: starting the work again grants nothing.
  */
 export function mintRun(found: SandboxRecord, mint: MintRun, now: number): Decision<Instance | null> {
-  const record = observeTime(found, now);
-  if (!mayLaunch(record, mint.owner, now)) return { record, result: null };
+  const observed = observeTime(found, now);
+  if (!mayLaunch(observed, mint.owner, now)) return { record: observed, result: null };
+  // Whoever waited for somebody else is gone: this run has to find out for itself whether there is anything to wait for.
+  const record = withWaiting(observed, false, now);
   const run = record.run + 1;
   const id = instanceIdOf(record.id, run);
   const instance = { id, run, handle: null, startedAt: now, launchedAt: null };
   const lease = { owner: mint.owner, until: now + mint.leaseMs };
-  return { record: { ...record, run, instance, lease, steps: [] }, result: instance };
+  return { record: { ...record, run, instance, lease }, result: instance };
 }
 
 /** Whether an attempt waits for the driver's work and this owner may do it. */
@@ -47,51 +48,13 @@ export function renewLease(
   return { record: { ...record, lease: { owner: mint.owner, until: now + mint.leaseMs } }, result: true };
 }
 
-export interface RunProgress {
-  readonly attempt: string;
-  readonly run: number;
-  readonly progress: DriverProgress;
-}
-
-/** A driver's sign of work. It moves the marks and re-arms the stall limit; it never opens a window. */
-export function recordProgress(
-  record: SandboxRecord,
-  { attempt, run, progress }: RunProgress,
-  now: number,
-): Decision<DeadlineOutcome> {
-  const { step, position, done } = progress;
-  const event = { type: "progress", attempt, phase: PREPARATION, step, position, run } as const;
-  const { record: next, outcome } = applyToDeadline(record, event, now);
-  const current = next.deadline?.status === "active" && next.deadline.attempt === attempt && next.run === run;
-  // The last report of a step repeats its position: as progress it is old news, as its end it is not.
-  const ends = done === true && (next.steps.find((view) => view.step === step)?.finishedAt ?? null) === null;
-  if (!current || !(outcome.applied || ends)) return { record: next, result: outcome };
-  return { record: { ...next, steps: withStep(next.steps, progress, now) }, result: outcome };
-}
-
-function withStep(steps: readonly StepView[], progress: DriverProgress, now: number): readonly StepView[] {
-  const before = steps.find((view) => view.step === progress.step);
-  const view: StepView = {
-    step: progress.step,
-    label: progress.label,
-    subject: progress.subject,
-    unit: progress.unit,
-    position: progress.position ?? before?.position ?? null,
-    total: progress.total ?? before?.total ?? null,
-    startedAt: before?.startedAt ?? now,
-    updatedAt: now,
-    finishedAt: progress.done === true ? now : null,
-  };
-  return before === undefined ? [...steps, view] : steps.map((other) => (other === before ? view : other));
-}
-
 /** The driver started the supervisor, or it was found started. False when this run is not the one that counts. */
 export function recordLaunched(
   found: SandboxRecord,
   launched: { readonly run: number; readonly handle: Json | null },
   now: number,
 ): Decision<boolean> {
-  const record = observeTime(found, now);
+  const record = withWaiting(observeTime(found, now), false, now);
   const { instance, deadline } = record;
   const alive = deadline?.status === "active" || deadline?.status === "completed";
   if (instance?.run !== launched.run || !alive || record.desired !== "running")
@@ -143,7 +106,8 @@ function fail(record: SandboxRecord, failure: PhaseReason, now: number): Sandbox
 }
 
 /** The driver's work begins again after a while, under a new run and the old deadline. */
-export function relaunch(record: SandboxRecord, message: string, now: number): SandboxRecord {
+export function relaunch(found: SandboxRecord, message: string, now: number): SandboxRecord {
+  const record = withWaiting(found, false, now);
   const failures = record.launchFailures + 1;
   const wait = backoff.delayMs(failures);
   const retry = {

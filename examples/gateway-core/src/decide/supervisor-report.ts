@@ -5,6 +5,7 @@ import { isComingUp } from "../record/phase.js";
 import { isServed, type SandboxRecord } from "../record/record.js";
 import { applyToDeadline, observeTime, withCondition, withPhase, type Decision } from "./decision.js";
 import { phaseFacts, withFacts } from "./phase-facts.js";
+import { withWaiting } from "./waiting.js";
 
 /** Ends of a bootstrap that no wait mends: the sandbox is in Error until somebody starts it again. */
 export const BOOTSTRAP_FAILURES = [
@@ -89,7 +90,9 @@ function settledRefusal(record: SandboxRecord, report: SupervisorReport): Report
 function enterAdmission(record: SandboxRecord, now: number): SandboxRecord {
   const { deadline } = record;
   if (deadline?.status !== "active" || deadline.phase !== PREPARATION) return record;
-  return applyToDeadline(record, { type: "enter", attempt: deadline.attempt, phase: ADMISSION }, now).record;
+  const { attempt } = deadline;
+  return applyToDeadline(withWaiting(record, false, now), { type: "enter", attempt, phase: ADMISSION }, now)
+    .record;
 }
 
 function rejected(

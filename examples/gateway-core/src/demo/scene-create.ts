@@ -1,8 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { SandboxView } from "../http/view.js";
-import { formatDuration, formatSize } from "slipway/progress";
-import { formatFinished } from "../terminal/format.js";
+import { formatDuration, formatSize, formatStep } from "slipway/progress";
 import { sizeOf } from "./node-image.js";
 import { ADMISSION_MS, OLD_SHARED_WINDOW_MS, type Stage } from "./stage.js";
 
@@ -26,7 +25,7 @@ export async function sceneCreate(stage: Stage): Promise<SandboxView> {
   );
   report.note(`bytes seen on the event stream: ${some.map(formatSize).join(" → ")}`);
   report.check(isRising(seen) && seen.length >= 3, `${seen.length} positions, each above the one before`);
-  for (const step of ready.steps) report.note(formatFinished(step));
+  for (const step of ready.steps) report.note(formatStep(step));
   report.check(ready.phase === "Ready", `phase ${ready.phase}, admission ${String(ready.admission)}`);
   const copied = await sizeOf(join(stage.sandboxDir(ready), "image", "rootfs"));
   report.check(copied === image.bytes, `on disk: ${copied ?? 0} bytes, the size of the source`);

@@ -33,7 +33,7 @@ export async function sceneKill(stage: Stage, running: SandboxView): Promise<voi
   const after = await stage.until(
     created.id,
     "run 2",
-    ({ run, steps }) => run > before.run && steps.length > 0,
+    (view) => view.run > before.run && imageStep(view)?.status === "running",
   );
   report.check(
     after.deadline?.deadlineAt === before.deadline?.deadlineAt,

@@ -1,6 +1,7 @@
 import type { ExpectedRun, Observation, ObservedSandbox, Page, PhasePolicy, WatchEvent } from "slipway";
 import type { Json, JsonObject } from "../record/json.js";
 import type { ImageSpec } from "../record/record.js";
+import type { ReportedStep } from "../record/steps.js";
 
 /** Which sandbox a call is about. The driver derives every name and place it uses from these. */
 export interface SandboxRef {
@@ -35,20 +36,13 @@ export interface LaunchRequest {
   readonly access: SupervisorAccess;
 }
 
-/** A sign of work. Positions of one step only rise; `done` is said once. */
-export interface DriverProgress {
-  readonly step: string;
-  /** For people, of the finished step: `Image copied`. */
-  readonly label: string;
-  /** What the step is about: the image's name, not some other image's. */
-  readonly subject: string;
-  readonly unit: "bytes" | "none";
-  /** A layer or chunk of the step; parts add up. */
-  readonly part?: string | undefined;
-  readonly position?: number | undefined;
-  /** Absent when it is not known: a percentage is never made up. */
-  readonly total?: number | undefined;
-  readonly done?: boolean | undefined;
+/** A sign of work. */
+export interface DriverProgress extends ReportedStep {
+  /**
+   * Nothing is done here: somebody else's work on the same thing is waited for, for instance another sandbox's export.
+   * Until the next report without it, or the step's end, the budget of preparation stands still.
+   */
+  readonly waiting?: boolean | undefined;
 }
 
 export interface LaunchContext {

@@ -52,11 +52,14 @@ export async function prepareImage(
       return;
     }
     await mkdir(join(staging, "rootfs"), { recursive: true });
-    const label = source.kind === "directory" ? "Image copied" : "Image unpacked";
+    const words =
+      source.kind === "directory"
+        ? { label: "Image copied", activeLabel: "Copying image" }
+        : { label: "Image unpacked", activeLabel: "Unpacking image" };
     const fillContext = {
       ...context,
       report: (progress: { position: number; total: number }) =>
-        context.report({ ...progress, ...step, label }),
+        context.report({ ...progress, ...step, ...words }),
     };
     const total = await fill(image, source, join(staging, "rootfs"), options, fillContext);
     await writeFile(join(staging, MARKER), JSON.stringify({ identity }));
@@ -65,7 +68,7 @@ export async function prepareImage(
     await rm(dirs.image, { recursive: true, force: true });
     await rename(staging, dirs.image);
     await removeStaging(dirs, instance);
-    context.report({ ...step, label, position: total, total, done: true });
+    context.report({ ...step, ...words, position: total, total, done: true });
   } catch (error) {
     await removeStaging(dirs, instance);
     throw asDriverError(error, image);

@@ -1,11 +1,6 @@
 import type { Clock, DeadlineState } from "slipway";
-import {
-  mintRun,
-  recordLaunched,
-  recordLaunchFailure,
-  recordProgress,
-  renewLease,
-} from "../decide/driver-report.js";
+import { mintRun, recordLaunched, recordLaunchFailure, renewLease } from "../decide/driver-report.js";
+import { recordProgress } from "../decide/progress-report.js";
 import { PermanentDriverError, type Driver, type LaunchRequest } from "../driver/driver.js";
 import type { Json } from "../record/json.js";
 import type { Instance, SandboxRecord } from "../record/record.js";

@@ -1,4 +1,4 @@
-import type { DeadlineOutcome } from "slipway";
+import type { ProgressResult } from "../decide/progress-report.js";
 import type { DriverProgress } from "../driver/driver.js";
 
 /** Refusals after which a driver's work is of no use to anybody. */
@@ -6,7 +6,7 @@ const FATAL = new Set(["stale-attempt", "stale-run", "expired", "settled"]);
 
 export interface ProgressPumpOptions {
   /** Commits one report. */
-  readonly commit: (progress: DriverProgress) => Promise<DeadlineOutcome>;
+  readonly commit: (progress: DriverProgress) => Promise<ProgressResult>;
   readonly onRefused: (why: string) => void;
   /** The work no longer counts: somebody else does it, or its time is over. */
   readonly onOvertaken: (why: string) => void;
@@ -28,8 +28,7 @@ export class ProgressPump {
 
   push(progress: DriverProgress): void {
     const last = this.#queue.at(-1);
-    const further = last?.step === progress.step && (last.position ?? -1) < (progress.position ?? -1);
-    if (further) this.#queue[this.#queue.length - 1] = progress;
+    if (last !== undefined && saysLess(last, progress)) this.#queue[this.#queue.length - 1] = progress;
     else this.#queue.push(progress);
     this.#running ??= this.#run();
   }
@@ -52,4 +51,12 @@ export class ProgressPump {
     }
     this.#running = null;
   }
+}
+
+/** Whether what comes next says all that a report says, and more. */
+function saysLess(report: DriverProgress, next: DriverProgress): boolean {
+  const { step, subject, part, position = -1, done, waiting } = report;
+  const same =
+    step === next.step && subject === next.subject && part === next.part && waiting === next.waiting;
+  return same && done !== true && position < (next.position ?? -1);
 }

@@ -1,4 +1,5 @@
 import { rebaseClock } from "slipway";
+import { rebaseTracker } from "slipway/progress";
 import { observeTime } from "../decide/decision.js";
 import type { SandboxRecord } from "../record/record.js";
 import { messageOf, type Log } from "./log.js";
@@ -52,6 +53,7 @@ function onThisClock(record: SandboxRecord, now: number): SandboxRecord {
   return {
     ...record,
     deadline,
+    steps: rebaseTracker(record.steps, now),
     lease: lease && { ...lease, until: lease.until + by },
     restartAt: record.restartAt && record.restartAt + by,
     launchNotBefore: record.launchNotBefore + by,

@@ -13,7 +13,8 @@ import type { Refusal } from "../gateway/refusals.js";
 import type { JsonObject } from "../record/json.js";
 import type { Intent, Phase } from "../record/phase.js";
 import { gatewayReasons } from "../record/reasons.js";
-import type { Admission, ImageSpec, SandboxRecord, StepView } from "../record/record.js";
+import type { Admission, ImageSpec, SandboxRecord } from "../record/record.js";
+import { stepViews, type StepView } from "./step-view.js";
 
 /** A sandbox as the API shows it. The attempt's token and the driver's handle are not in it. */
 export interface SandboxView {
@@ -77,6 +78,12 @@ export interface DeadlineView {
   readonly remainingMs: number | null;
   readonly elapsedMs: number;
   readonly limitedBy: LimitedBy | null;
+  /** Since when budget and stall stand still, because the driver waits for somebody else's work; `null`: they run. */
+  readonly pausedAt: number | null;
+  /** While it is paused, what is left of the budget. */
+  readonly pausedBudgetMs: number | null;
+  /** Whether a change of the configuration opens a new window of the current phase. */
+  readonly renewable: boolean;
   readonly bounds: DeadlineBounds;
   readonly budgets: Readonly<Record<string, number | null>>;
   readonly rejection: { readonly generation: number; readonly message: string | null } | null;
@@ -113,7 +120,7 @@ export function viewOf(record: SandboxRecord, version: number, context: ViewCont
     appliedGeneration: record.appliedGeneration,
     admission: record.admission,
     deadline: deadlineView(record, now),
-    steps: record.steps,
+    steps: stepViews(record, now),
     conditions,
     exitCode: record.exitCode,
     exitSignal: record.exitSignal,
@@ -135,10 +142,8 @@ function decisionView({ decision }: Standing): DecisionView {
 
 function deadlineView({ deadline }: SandboxRecord, now: number): DeadlineView | null {
   if (deadline === null) return null;
-  const { status, phase, deadlineAt, remainingMs, elapsedMs, limitedBy, bounds } = readDeadline(
-    deadline,
-    now,
-  );
+  const reading = readDeadline(deadline, now);
+  const { status, phase, deadlineAt, remainingMs, elapsedMs, limitedBy, bounds, pausedBudgetMs } = reading;
   return {
     status,
     version: deadline.version,
@@ -149,6 +154,9 @@ function deadlineView({ deadline }: SandboxRecord, now: number): DeadlineView | 
     remainingMs: Number.isFinite(remainingMs) ? remainingMs : null,
     elapsedMs,
     limitedBy,
+    pausedAt: reading.paused ? deadline.pausedAt : null,
+    pausedBudgetMs,
+    renewable: deadline.plan.phases.find(({ name }) => name === phase)?.renewOn === "change",
     bounds,
     budgets: Object.fromEntries(deadline.plan.phases.map(({ name, budgetMs }) => [name, budgetMs ?? null])),
     rejection: deadline.rejection && {

@@ -58,11 +58,11 @@ export function deadlineSummary({ deadline, steps }, now) {
   const phases = plannedPhases(deadline);
   const { status, expiry, elapsedMs } = deadline;
   if (status === "active") {
-    const lastProgressAt = Math.max(deadline.phaseEnteredAt, ...steps.map(({ updatedAt }) => updatedAt));
+    const lastProgressAt = Math.max(deadline.phaseEnteredAt, ...steps.map(({ heardAt }) => heardAt ?? 0));
     const bars = deadlineBars(deadline, lastProgressAt, now);
     return {
       headline: activeHeadline(deadline, now),
-      detail: rejected(deadline),
+      detail: standstill(deadline) ?? rejected(deadline),
       state: "active",
       phases,
       bars,
@@ -140,7 +140,10 @@ function deadlineBar(deadline, key, endAt, lastProgressAt, now) {
   const label = boundLabel(key, deadline.phase);
   const limits = deadline.limitedBy === key;
   const notes = [`${formatDuration(span)} in all`];
-  if (renewedMs > 0) notes.push(`renewed, ${formatDuration(renewedMs)} more than at first`);
+  if (renewedMs > 0) {
+    const why = deadline.renewable ? "renewed" : "stood still while somebody else's work was waited for";
+    notes.push(`${why}, ${formatDuration(renewedMs)} more than at first`);
+  }
   return {
     key,
     label,
@@ -191,6 +194,17 @@ function plannedPhases({ budgets, phase, status }) {
       budget: budgetMs === null ? "no window" : formatDuration(budgetMs),
     };
   });
+}
+
+/**
+ * Why there is no window to be seen, `null` where there is one.
+ *
+ * @param {DeadlineView} deadline
+ */
+function standstill({ pausedAt, pausedBudgetMs, phase }) {
+  if (pausedAt === null) return null;
+  const left = pausedBudgetMs === null ? "" : `, with ${formatDuration(pausedBudgetMs)} left`;
+  return `The window of ${phase} stands still while somebody else's work is waited for${left}.`;
 }
 
 /** @param {DeadlineView} deadline */

@@ -76,8 +76,9 @@ export class DetailPane {
     setText(this.#message, view.message);
     this.#gates.update(view.operations, connected);
     this.#updateDeadline(view, now);
-    this.#steps.update(stepLines(view.steps, now, isTicking(view)));
-    show(this.#noSteps, view.steps.length === 0);
+    const lines = stepLines(view.steps, now, isTicking(view));
+    this.#steps.update(lines);
+    show(this.#noSteps, lines.length === 0);
     this.#conditions.update(view.conditions);
     this.#facts.update(factsOf(view, now));
   }

@@ -1,22 +1,38 @@
 // @ts-check
-const UNITS = ["B", "kB", "MB", "GB", "TB"];
+const UNITS = ["B", "kB", "MB", "GB", "TB", "PB", "EB", "ZB", "YB"];
 const DAY_S = 86_400;
 
 /**
- * A size in decimal units, with three significant digits: `312 MB`, `4.9 GB`.
+ * A size as `formatSize` of slipway/progress prints it, which needs a build step to be here: a test compares the two.
  *
  * @param {number} bytes
  * @returns {string}
  */
-export function formatBytes(bytes) {
+export function formatSize(bytes) {
   let value = bytes;
   let unit = 0;
-  while (value >= 999.5 && unit < UNITS.length - 1) {
+  while (value >= (unit === 0 ? 999.5 : 999.95) && unit < UNITS.length - 1) {
     value /= 1000;
     unit += 1;
   }
-  const digits = unit === 0 || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
-  return `${trimZeros(value.toFixed(digits))} ${UNITS[unit]}`;
+  return `${value.toFixed(unit === 0 ? 0 : 1).replace(/\.0$/, "")} ${UNITS[unit]}`;
+}
+
+/**
+ * How long a step took, as `formatDuration` of slipway/progress prints it: `0.6s`, `3m02s`, `1h04m`. Where a moment is
+ * not worth a digit, as in what is left of a deadline, use {@link formatDuration}.
+ *
+ * @param {number} ms
+ * @returns {string}
+ */
+export function formatElapsed(ms) {
+  if (ms < 59_950) return `${(Math.max(ms, 0) / 1000).toFixed(1)}s`;
+  const seconds = Math.round(ms / 1000);
+  const [large, small, units] =
+    seconds < 3600
+      ? [Math.floor(seconds / 60), seconds % 60, ["m", "s"]]
+      : [Math.floor(seconds / 3600), Math.floor((seconds % 3600) / 60), ["h", "m"]];
+  return `${large}${units[0]}${String(small).padStart(2, "0")}${units[1]}`;
 }
 
 /**
@@ -72,9 +88,4 @@ function duration(ms, units, show) {
     .filter(([amount]) => amount > 0)
     .map(show)
     .join(" ");
-}
-
-/** @param {string} text */
-function trimZeros(text) {
-  return text.includes(".") ? text.replace(/\.?0+$/, "") : text;
 }

@@ -1,7 +1,7 @@
 // @ts-check
-import { formatBytes, formatDuration } from "./quantities.js";
+import { formatElapsed, formatSize } from "./quantities.js";
 
-/** @import { StepView } from "../record/record.js" */
+/** @import { StepView } from "../http/step-view.js" */
 
 /**
  * @typedef {object} ProgressBar
@@ -19,8 +19,12 @@ import { formatBytes, formatDuration } from "./quantities.js";
  * @property {string} elapsed
  */
 
+/** From here on silence is worth a word, and the rate of before is none. */
+const QUIET_MS = 10_000;
+
 /**
- * The steps of the driver's work as lines with a bar each.
+ * The steps of the driver's work that began, as lines with a bar each. What they say is what the library's `formatStep`
+ * says on a terminal.
  *
  * @param {readonly StepView[]} steps
  * @param {number} now
@@ -28,40 +32,42 @@ import { formatBytes, formatDuration } from "./quantities.js";
  * @returns {StepLine[]}
  */
 export function stepLines(steps, now, active) {
-  return steps.map((step) => {
-    const state = step.finishedAt !== null ? "finished" : active ? "running" : "broken";
-    return {
-      key: step.step,
-      title: state === "finished" ? step.label : runningLabel(step.label),
-      subject: step.subject,
-      state,
-      bar: state === "broken" ? brokenBar(step) : barOf(step),
-      elapsed: formatDuration((step.finishedAt ?? (active ? now : step.updatedAt)) - step.startedAt),
-    };
-  });
+  return steps
+    .filter(({ status }) => status !== "waiting")
+    .map((step) => {
+      const state = step.finished ? "finished" : active ? "running" : "broken";
+      return {
+        key: step.step,
+        title: step.finished ? step.label : step.activeLabel,
+        subject: step.subject,
+        state,
+        bar: state === "broken" ? brokenBar(step) : barOf(step, now),
+        elapsed: formatElapsed(state === "running" ? now - (step.startedAt ?? now) : step.elapsedMs),
+      };
+    });
 }
 
 /**
- * The step under way, of several the latest.
+ * Of the steps under way the one that was heard of last, and of equals the later one.
  *
  * @param {readonly StepView[]} steps
  * @returns {StepView | undefined}
  */
 export function runningStep(steps) {
-  return steps.findLast((step) => step.finishedAt === null);
+  const running = steps.filter(({ status }) => status === "running");
+  const heardAt = Math.max(...running.map((step) => step.heardAt ?? 0));
+  return running.findLast((step) => (step.heardAt ?? 0) === heardAt);
 }
 
 /**
  * @param {StepView} step
+ * @param {number} now
  * @returns {ProgressBar}
  */
-export function barOf(step) {
-  const size = sizeOf(step);
-  if (step.finishedAt !== null) return { percent: 100, text: size === "" ? "done" : `${size}, done` };
-  const percent = percentOf(step);
-  const rate = rateOf(step);
-  const parts = [size, percent === null ? "" : `${percent} %`, rate].filter((part) => part !== "");
-  return { percent, text: parts.length === 0 ? "under way" : parts.join(", ") };
+export function barOf(step, now) {
+  const facts = step.finished ? resultOf(step) : stateOf(step, now);
+  if (step.finished) return { percent: 100, text: [...facts, "done"].join(", ") };
+  return { percent: step.percent, text: facts.length === 0 ? "under way" : facts.join(", ") };
 }
 
 /**
@@ -69,42 +75,53 @@ export function barOf(step) {
  * @returns {ProgressBar}
  */
 function brokenBar(step) {
-  const size = sizeOf(step);
-  return { percent: percentOf(step) ?? 0, text: size === "" ? "broken off" : `${size}, broken off` };
+  return { percent: step.percent ?? 0, text: [...amountOf(step), "broken off"].join(", ") };
 }
 
 /**
- * What a step that will be called `Image copied` is called before: `Image being copied`.
- *
- * @param {string} label
- * @returns {string}
- */
-export function runningLabel(label) {
-  return label.replace(/^(\w+) (\w+)$/, "$1 being $2");
-}
-
-/** @param {StepView} step */
-function sizeOf({ unit, position, total, finishedAt }) {
-  if (unit !== "bytes" || position === null) return "";
-  const of = total === null || finishedAt !== null ? "" : ` of ${formatBytes(total)}`;
-  return `${formatBytes(position)}${of}`;
-}
-
-/**
- * Below 100 until the step says that it is finished: the last byte is not the end of the work.
- * Multiplied first: a hundred times 29/100 is less than 29.
+ * What a finished step has to say beside its name and its time.
  *
  * @param {StepView} step
+ * @returns {string[]}
  */
-function percentOf({ position, total }) {
-  if (position === null || total === null || total <= 0) return null;
-  return Math.min(Math.max(Math.floor((position * 100) / total), 0), 99);
+function resultOf({ position, unit }) {
+  return position === null ? [] : [quantity(position, unit)];
 }
 
-/** @param {StepView} step */
-function rateOf({ unit, position, startedAt, updatedAt }) {
-  const worked = updatedAt - startedAt;
-  return unit === "bytes" && position !== null && position > 0 && worked > 0
-    ? `${formatBytes((position / worked) * 1000)}/s`
-    : "";
+/**
+ * What a step under way has to say beside its name and its time.
+ *
+ * @param {StepView} step
+ * @param {number} now
+ * @returns {string[]}
+ */
+function stateOf(step, now) {
+  const { position, percent, perSecond, unit, heardAt } = step;
+  const facts = amountOf(step);
+  const quietMs = now - (heardAt ?? now);
+  if (position !== null) {
+    if (percent !== null) facts.push(`${percent} %`);
+    if (perSecond !== null && quietMs < QUIET_MS) facts.push(`${quantity(perSecond, unit)}/s`);
+  }
+  if (quietMs >= QUIET_MS) facts.push(`silent for ${formatElapsed(quietMs)}`);
+  return facts;
+}
+
+/**
+ * @param {StepView} step
+ * @returns {string[]}
+ */
+function amountOf({ position, total, unit }) {
+  if (position === null) return [];
+  // An estimate that was too low is no longer worth showing.
+  const of = total !== null && total > 0 && position <= total ? ` of ${quantity(total, unit)}` : "";
+  return [`${quantity(position, unit)}${of}`];
+}
+
+/**
+ * @param {number} value
+ * @param {string} unit
+ */
+function quantity(value, unit) {
+  return unit === "bytes" ? formatSize(value) : `${value.toFixed(1).replace(/\.0$/, "")} ${unit}`;
 }

@@ -62,7 +62,7 @@ export function summaryOf(view, now) {
     phase: view.phase,
     tone: toneOf(view.phase),
     text: textOf(view),
-    bar: step === undefined || !isTicking(view) ? null : barOf(step),
+    bar: step === undefined || !isTicking(view) ? null : barOf(step, now),
     left: timeLeft(view.deadline, now),
   };
 }

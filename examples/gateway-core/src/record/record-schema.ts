@@ -1,5 +1,5 @@
 import { phases } from "slipway";
-import { decodeDeadlineState } from "slipway/schema";
+import { decodeDeadlineState, decodeTrackerState } from "slipway/schema";
 import { z } from "zod";
 import { checkInput } from "../check-input.js";
 import { InvalidInputError } from "../input-error.js";
@@ -39,21 +39,9 @@ const specSchema = z.strictObject({
   }),
 });
 
-const stepSchema = z.strictObject({
-  step: z.string(),
-  label: z.string(),
-  subject: z.string(),
-  unit: z.enum(["bytes", "none"]),
-  position: z.number().nullable(),
-  total: z.number().nullable(),
-  startedAt: instant,
-  updatedAt: instant,
-  finishedAt: instant.nullable(),
-});
-
 /** Strict: a field that is missing, unknown or of another type is an error, and never a default. */
 const recordSchema = z.strictObject({
-  schemaVersion: z.literal(2),
+  schemaVersion: z.literal(3),
   id: z.string(),
   name: z.string(),
   createdAt: instant,
@@ -95,7 +83,7 @@ const recordSchema = z.strictObject({
     })
     .nullable(),
   activatedRun: count.nullable(),
-  steps: z.array(stepSchema),
+  steps: z.unknown(),
   cleanupFailures: count,
   cleanupNotBefore: instant,
   exitCode: z.int().nullable(),
@@ -118,9 +106,13 @@ export class CorruptRecordError extends Error {
 /** @throws CorruptRecordError naming the field */
 export function decodeRecord(id: string, value: unknown): SandboxRecord {
   try {
-    const { deadline, ...rest } = checkInput(recordSchema, upgradeRecord(value), "record");
+    const { deadline, steps, ...rest } = checkInput(recordSchema, upgradeRecord(value), "record");
     if (rest.id !== id) throw new InvalidInputError("record.id", `"${id}"`, rest.id);
-    return { ...rest, deadline: deadline === null ? null : decodeDeadlineState(deadline) };
+    return {
+      ...rest,
+      deadline: deadline === null ? null : decodeDeadlineState(deadline),
+      steps: decodeTrackerState(steps),
+    };
   } catch (cause) {
     throw new CorruptRecordError(id, { cause });
   }

@@ -1,4 +1,5 @@
 import type { Condition, DeadlineState } from "slipway";
+import type { TrackerState } from "slipway/progress";
 import type { Json, JsonObject } from "./json.js";
 import type { Intent, Phase } from "./phase.js";
 
@@ -36,19 +37,6 @@ export interface Configuration {
   readonly policy: JsonObject;
 }
 
-/** One step of the driver's work in the current run, for people. The deadline keeps marks of its own. */
-export interface StepView {
-  readonly step: string;
-  readonly label: string;
-  readonly subject: string;
-  readonly unit: "bytes" | "none";
-  readonly position: number | null;
-  readonly total: number | null;
-  readonly startedAt: number;
-  readonly updatedAt: number;
-  readonly finishedAt: number | null;
-}
-
 /** One start of the workload. `handle` is the driver's, when it gave one. */
 export interface Instance {
   readonly id: string;
@@ -76,7 +64,7 @@ export type Admission = "pending" | "accepted" | "rejected";
 
 /** Everything the gateway keeps of a sandbox. Identity and workspace outlive every attempt. */
 export interface SandboxRecord {
-  readonly schemaVersion: 2;
+  readonly schemaVersion: 3;
   readonly id: string;
   readonly name: string;
   readonly createdAt: number;
@@ -117,7 +105,8 @@ export interface SandboxRecord {
   readonly instance: Instance | null;
   /** The run whose supervisor may start, or has started, the main process. It is never started again. */
   readonly activatedRun: number | null;
-  readonly steps: readonly StepView[];
+  /** How far the driver's work of this attempt has come, over all its runs. */
+  readonly steps: TrackerState;
   readonly cleanupFailures: number;
   readonly cleanupNotBefore: number;
   readonly exitCode: number | null;

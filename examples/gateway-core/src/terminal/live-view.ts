@@ -1,7 +1,7 @@
+import { NOTHING_PRINTED, plainLine, stepLines, type Printed } from "slipway/progress";
+import { stepAt, type StepView } from "../http/step-view.js";
 import type { SandboxView } from "../http/view.js";
 import { isComingUp } from "../record/phase.js";
-import type { StepView } from "../record/record.js";
-import { formatFinished, formatRunning } from "./format.js";
 
 /** Where lines go. `columns` is there for a terminal only. */
 export interface Output {
@@ -10,18 +10,22 @@ export interface Output {
   readonly columns?: number | undefined;
 }
 
+/** How often a line is drawn anew on a terminal, and how often, without one, a step says how far it has come. */
 const REDRAW_MS = 200;
+const REPEAT_MS = 30_000;
 
-/** Shows a sandbox coming up: finished steps and changes as lines, and on a terminal one line that is drawn anew. */
+/**
+ * Shows a sandbox coming up, as the library prints steps: finished ones and changes as lines and, on a terminal, the
+ * step under way as one line that is drawn anew. The first line names the image that was asked for.
+ */
 export class LiveView {
   readonly #output: Output;
   readonly #now: () => number;
-  readonly #finished = new Set<string>();
-  #running: StepView | undefined;
+  #printed: Printed = NOTHING_PRINTED;
+  #view: SandboxView | undefined;
   #stage = "";
   #timer: NodeJS.Timeout | undefined;
   #drawn = false;
-  #attempt = "";
 
   constructor(output: Output, now: () => number) {
     this.#output = output;
@@ -29,51 +33,53 @@ export class LiveView {
   }
 
   show(view: SandboxView): void {
-    const attempt = `${view.attempt}.${view.run}`;
-    if (attempt !== this.#attempt) {
-      this.#finished.clear();
-      if (this.#attempt !== "" && view.run > 1)
-        this.#line("The driver's work begins again (the deadline does not)");
-      this.#attempt = attempt;
+    const before = this.#view;
+    this.#view = view;
+    if (before?.attempt !== view.attempt) {
+      this.#printed = NOTHING_PRINTED;
+      this.#line(`${view.name}: image ${view.image.name}, driver ${view.driver}, attempt ${view.attempt}`);
+    } else if (before.run !== view.run && before.run > 0) {
+      this.#line("The driver's work begins again (the deadline does not)");
     }
-    for (const step of view.steps) {
-      if (step.finishedAt === null || this.#finished.has(step.step)) continue;
-      this.#finished.add(step.step);
-      this.#line(formatFinished(step));
-    }
-    const rejection = view.deadline?.rejection?.message ?? null;
-    const detail =
-      rejection === null || !isComingUp(view.phase) ? view.message : `configuration rejected: ${rejection}`;
-    const stage = `${view.phase}/${view.reason}${detail === "" ? "" : `: ${detail}`}`;
+    this.#draw();
+    const stage = stageOf(view);
     if (stage !== this.#stage) {
       this.#stage = stage;
       this.#line(stage);
+      this.#draw();
     }
-    this.#running = view.steps.find((step) => step.finishedAt === null);
-    this.#draw();
-    if (this.#output.isTTY === true) this.#timer ??= setInterval(() => this.#draw(), REDRAW_MS).unref();
+    const everyMs = this.#output.isTTY === true ? REDRAW_MS : REPEAT_MS;
+    this.#timer ??= setInterval(() => this.#draw(), everyMs).unref();
   }
 
   end(): void {
     clearInterval(this.#timer);
-    this.#running = undefined;
+    this.#view = undefined;
     this.#erase();
   }
 
   #line(text: string): void {
     this.#erase();
-    const stamp = this.#output.isTTY === true ? "" : `${new Date(this.#now()).toISOString()} `;
-    this.#output.write(`${stamp}${text}\n`);
+    this.#output.write(`${this.#output.isTTY === true ? text : plainLine(this.#elapsedMs(), text)}\n`);
   }
 
   #draw(): void {
-    if (this.#output.isTTY !== true) return;
+    const view = this.#view;
+    if (view === undefined) return;
+    const terminal = this.#output.isTTY === true;
+    const options = { terminal, elapsedMs: this.#elapsedMs(), everyMs: REPEAT_MS };
+    const { lines, live, printed } = stepLines(readingsOf(view, this.#now()), this.#printed, options);
+    this.#printed = printed;
     this.#erase();
-    if (this.#running === undefined) return;
-    const text = formatRunning(this.#running, this.#now());
+    for (const line of lines) this.#output.write(`${line}\n`);
+    if (live === null) return;
     // A line that wraps could not be erased again.
-    this.#output.write(text.slice(0, Math.max((this.#output.columns ?? 80) - 1, 1)));
+    this.#output.write(live.slice(0, Math.max((this.#output.columns ?? 80) - 1, 1)));
     this.#drawn = true;
+  }
+
+  #elapsedMs(): number {
+    return this.#now() - (this.#view?.deadline?.startedAt ?? this.#view?.createdAt ?? this.#now());
   }
 
   #erase(): void {
@@ -81,4 +87,21 @@ export class LiveView {
     this.#output.write("\r\u001b[2K");
     this.#drawn = false;
   }
+}
+
+/** The steps as they are now. Work that begins anew under the same name is another one, and gets a line of its own. */
+function readingsOf({ steps, deadline }: SandboxView, now: number): readonly StepView[] {
+  const shown =
+    deadline?.status === "active" ? steps.map((step) => stepAt(step, now)) : steps.filter(isFinished);
+  return shown.map((step) => ({ ...step, step: `${step.step} ${step.startedAt ?? ""}` }));
+}
+
+function isFinished({ finished }: StepView): boolean {
+  return finished;
+}
+
+function stageOf({ phase, reason, message, deadline }: SandboxView): string {
+  const rejection = deadline?.rejection?.message ?? null;
+  const detail = rejection === null || !isComingUp(phase) ? message : `configuration rejected: ${rejection}`;
+  return `${phase}/${reason}${detail === "" ? "" : `: ${detail}`}`;
 }

@@ -7,7 +7,7 @@ import { engineMessage, jsonLines, statusOf } from "../engine.js";
 import { lookAtArchive, type Archive } from "./archive.js";
 import { Pace } from "./pace.js";
 import { PullProgress } from "./pull-progress.js";
-import { SharedWork, type Waiter } from "./shared-work.js";
+import { SharedWork, type Waiter, type Work } from "./shared-work.js";
 
 /** A few reports a second keep a line on a terminal lively; each one is a committed write. */
 const REPORT_EVERY_MS = 250;
@@ -44,9 +44,19 @@ export class EngineImages {
     context: PrepareContext,
   ): Promise<EngineImage> {
     const { signal } = context;
+    let done = false;
     const waiter: Waiter<ImageNews> = {
       signal,
-      tell: (news) => context.report({ ...news, subject: image.name }),
+      tell: (news, waits) => {
+        done ||= !waits && news.step === "image" && news.done === true;
+        context.report({ ...(waits ? waitingFor(news) : news), subject: image.name });
+      },
+    };
+    const fetched = async (work: Work<EngineImage, ImageNews>): Promise<EngineImage> => {
+      const arrived = await this.#work.join(reference, waiter, work);
+      // Whoever only waited has its own step to end: the image is there.
+      if (!done) waiter.tell(foundAs("Image found in the engine", arrived), false);
+      return arrived;
     };
     const path = archiveOf(image);
     const archive = path === null ? null : await lookAtArchive(image.name, path);
@@ -54,18 +64,11 @@ export class EngineImages {
     const found = pull === "always" && archive === null ? null : await this.find(reference, signal);
     if (found !== null) {
       const label = archive === null ? "Image found in the engine" : "Image imported before";
-      waiter.tell({
-        step: "image",
-        label,
-        unit: "bytes",
-        position: found.bytes,
-        total: found.bytes,
-        done: true,
-      });
+      waiter.tell(foundAs(label, found), false);
       return found;
     }
     if (archive !== null) {
-      return this.#work.join(reference, waiter, (shared, tell) => this.#import(archive, shared, tell));
+      return fetched((shared, tell) => this.#import(archive, shared, tell));
     }
     if (pull === "never") {
       throw new PermanentDriverError(
@@ -73,7 +76,7 @@ export class EngineImages {
         `The image ${image.name} is not in the engine, and pull is "never"`,
       );
     }
-    return this.#work.join(reference, waiter, (shared, tell) => this.#pull(reference, shared, tell));
+    return fetched((shared, tell) => this.#pull(reference, shared, tell));
   }
 
   /** What the engine has under a reference; `null` when it has none. */
@@ -92,8 +95,11 @@ export class EngineImages {
   async #pull(reference: string, signal: AbortSignal, tell: Tell): Promise<EngineImage> {
     const progress = new PullProgress();
     const pace = new Pace<ImageNews>(this.#clock, REPORT_EVERY_MS, tell);
-    const labels = { download: "Image downloaded", image: "Image pulled" };
-    pace.push("download", { step: "download", label: labels.download, unit: "bytes" });
+    const words = {
+      download: { label: "Image downloaded", activeLabel: "Downloading image" },
+      image: { label: "Image pulled", activeLabel: "Unpacking image" },
+    };
+    pace.push("download", { step: "download", ...words.download, unit: "bytes" });
     const options = { fromImage: reference, abortSignal: signal };
     const stream = await this.#docker.createImage(options).catch((error: unknown) => {
       throw pullFailure(reference, error);
@@ -104,7 +110,7 @@ export class EngineImages {
         if (moved === null) return;
         const { step, position, total, done } = moved;
         const known = { ...(total !== null && { total }), ...(done && { done }) };
-        pace.push(step, { step, label: labels[step], unit: "bytes", position, ...known }, done);
+        pace.push(step, { step, ...words[step], unit: "bytes", position, ...known }, done);
       });
     } finally {
       pace.close();
@@ -112,21 +118,21 @@ export class EngineImages {
     const bytes = progress.fetched;
     tell("download", {
       step: "download",
-      label: labels.download,
+      ...words.download,
       unit: "bytes",
       position: bytes,
       total: bytes,
       done: true,
     });
-    return this.#arrived(reference, labels.image, bytes, signal, tell);
+    return this.#arrived(reference, words.image, bytes, signal, tell);
   }
 
   async #import(archive: Archive, signal: AbortSignal, tell: Tell): Promise<EngineImage> {
-    const label = "Image imported from archive";
+    const words = { label: "Image imported from archive", activeLabel: "Importing image from archive" };
     const pace = new Pace<ImageNews>(this.#clock, REPORT_EVERY_MS, tell);
     const file = createReadStream(archive.path, { highWaterMark: 1 << 20 });
     let position = 0;
-    const step = { step: "image", label, unit: "bytes", total: archive.size } as const;
+    const step = { step: "image", ...words, unit: "bytes", total: archive.size } as const;
     pace.push("image", { ...step, position: 0 });
     file.on("data", (chunk) => {
       position += chunk.length;
@@ -142,13 +148,13 @@ export class EngineImages {
       pace.close();
       file.destroy();
     }
-    return this.#arrived(archive.reference, label, archive.size, signal, tell);
+    return this.#arrived(archive.reference, words, archive.size, signal, tell);
   }
 
   /** An engine may end its answer early and call it success: the image counts when it can be looked at. */
   async #arrived(
     reference: string,
-    label: string,
+    words: Pick<ImageNews, "label" | "activeLabel">,
     bytes: number,
     signal: AbortSignal,
     tell: Tell,
@@ -156,9 +162,21 @@ export class EngineImages {
     const image = await this.find(reference, signal);
     if (image === null)
       throw new Error(`The engine ended its work on ${reference} and does not have the image`);
-    tell("image", { step: "image", label, unit: "bytes", position: bytes, total: bytes, done: true });
+    tell("image", { step: "image", ...words, unit: "bytes", position: bytes, total: bytes, done: true });
     return image;
   }
+}
+
+/** An image that is there, and was not fetched for this sandbox. */
+function foundAs(label: string, { bytes }: EngineImage): ImageNews {
+  return { step: "image", label, unit: "bytes", position: bytes, total: bytes, done: true };
+}
+
+/** The same work as a sandbox sees it for which it is not done: a wait, which is a step of its own. */
+function waitingFor(news: ImageNews): ImageNews {
+  const { step, label, activeLabel = label } = news;
+  const words = { label: `${label} for another sandbox`, activeLabel: `${activeLabel} for another sandbox` };
+  return { ...news, ...words, step: `${step}-wait`, waiting: true };
 }
 
 /** Reads an answer to its end. An error in the middle of it carries no code, so it is taken as one that may pass. */

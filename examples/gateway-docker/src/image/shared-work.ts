@@ -1,7 +1,8 @@
 /** Whoever waits for a piece of work. */
 export interface Waiter<News> {
   readonly signal: AbortSignal;
-  readonly tell: (news: News) => void;
+  /** @param waits - Whether the work is somebody else's, who has joined it before and is still there. */
+  readonly tell: (news: News, waits: boolean) => void;
 }
 
 export type Work<Result, News> = (
@@ -17,7 +18,10 @@ interface Running<Result, News> {
   readonly controller: AbortController;
 }
 
-/** Work that several callers may wait for: it is done once, and given up when the last of them has left. */
+/**
+ * Work that several callers may wait for: it is done once, and given up when the last of them has left. It is the work of
+ * whoever has waited longest, and all others only wait for it.
+ */
 export class SharedWork<Result, News> {
   readonly #running = new Map<string, Running<Result, News>>();
 
@@ -29,12 +33,16 @@ export class SharedWork<Result, News> {
     waiter.signal.throwIfAborted();
     const running = this.#running.get(name) ?? this.#begin(name, work);
     running.waiters.add(waiter);
-    for (const news of running.latest.values()) waiter.tell(news);
+    for (const news of running.latest.values()) waiter.tell(news, ownerOf(running) !== waiter);
     let leave = (): void => undefined;
     const left = new Promise<never>((_, reject) => {
       leave = (): void => {
+        const owned = ownerOf(running) === waiter;
         running.waiters.delete(waiter);
-        if (running.waiters.size > 0) {
+        const owner = ownerOf(running);
+        if (owner !== undefined) {
+          // Nobody else's any more: who has it now is told where it stands.
+          for (const news of owned ? running.latest.values() : []) owner.tell(news, false);
           reject(waiter.signal.reason as Error);
           return;
         }
@@ -62,7 +70,7 @@ export class SharedWork<Result, News> {
     const latest = new Map<string, News>();
     const tell = (key: string, news: News): void => {
       latest.set(key, news);
-      for (const waiter of waiters) waiter.tell(news);
+      for (const waiter of waiters) waiter.tell(news, ownerOf(running) !== waiter);
     };
     const end = (): void => {
       if (this.#running.get(name) === running) this.#running.delete(name);
@@ -73,4 +81,10 @@ export class SharedWork<Result, News> {
     this.#running.set(name, running);
     return running;
   }
+}
+
+/** Sets keep the order in which they were filled. */
+function ownerOf<Result, News>({ waiters }: Running<Result, News>): Waiter<News> | undefined {
+  for (const waiter of waiters) return waiter;
+  return undefined;
 }

@@ -89,7 +89,7 @@ export class ImageCache {
 
 /**
  * Waiting for somebody else's work is a step of its own, one for each holder. What its file has grown to is the sign
- * of life: when the holder stands still, so does the step.
+ * of life: when the holder stands still, so does the step. It is on the holder's budget, and on nobody else's.
  */
 class WaitSteps {
   readonly #subject: string;
@@ -127,17 +127,20 @@ class WaitSteps {
   #step({ sandbox }: LockHolder, position: number): DriverProgress {
     return {
       step: `image-wait-${this.#count}`,
-      label: `Waiting for image, which sandbox ${sandbox} is packing`,
+      label: `Waited for image, which sandbox ${sandbox} was packing`,
+      activeLabel: `Waiting for image, which sandbox ${sandbox} is packing`,
       subject: this.#subject,
       unit: "bytes",
       position,
+      waiting: true,
     };
   }
 }
 
 async function pack(rootfs: string, work: ImageWork): Promise<void> {
   const { image, source, staging, signal } = work;
-  const step = { step: "image", subject: image.name, label: source.label, unit: "bytes" } as const;
+  const { label, activeLabel } = source;
+  const step = { step: "image", subject: image.name, label, activeLabel, unit: "bytes" } as const;
   const known = source.total === undefined ? {} : { total: source.total };
   let bytes = 0;
   let reportedAt = 0;

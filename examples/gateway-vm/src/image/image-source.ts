@@ -12,6 +12,8 @@ export interface ImageSource {
   readonly identity: string;
   /** For people, of the finished step. */
   readonly label: string;
+  /** For people, of the step under way. */
+  readonly activeLabel: string;
   /** Bytes of the archive; absent when nobody knows before it has passed. */
   readonly total?: number;
   /** Opens the archive. `staging` may keep notes about what has to be undone. */
@@ -54,6 +56,7 @@ async function dockerSource(image: ImageSpec, docker: Docker, signal: AbortSigna
   return {
     identity: `docker:${id}`,
     label: "Image exported from local Docker",
+    activeLabel: "Exporting image from local Docker",
     open: async (staging, openSignal) => {
       const container = await ExportContainer.create(docker, { imageId: id, staging }, openSignal);
       try {
@@ -82,6 +85,7 @@ async function archiveSource(image: ImageSpec, path: string): Promise<ImageSourc
   return {
     identity: `tar:${path}:${[dev, ino, size, mtimeNs, ctimeNs].join(":")}`,
     label: "Image packed from its archive",
+    activeLabel: "Packing image from its archive",
     total: Number(size),
     open: async () => {
       const tar = createReadStream(path, { highWaterMark: 1 << 20 });

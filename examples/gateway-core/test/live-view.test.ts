@@ -1,0 +1,94 @@
+import { describe, expect, it } from "vitest";
+import type { SandboxView } from "../src/http/view.js";
+import type { SandboxRecord } from "../src/record/record.js";
+import { LiveView } from "../src/terminal/live-view.js";
+import { viewAt } from "./page-views.js";
+import { recordWith, NOW } from "./records.js";
+import { imageReport, recordAfter, type Said } from "./step-reports.js";
+
+/** The attempts of these records began then. */
+const START = NOW - 60_000;
+
+function show(
+  isTTY: boolean,
+  columns: number,
+  ...views: readonly (readonly [number, SandboxView])[]
+): string {
+  let text = "";
+  let now = START;
+  const live = new LiveView({ isTTY, columns, write: (part) => (text += part) }, () => now);
+  for (const [at, view] of views) {
+    now = at;
+    live.show(view);
+  }
+  live.end();
+  return text;
+}
+
+const at = (ms: number, record: SandboxRecord): [number, SandboxView] => [
+  START + ms,
+  viewAt(record, START + ms),
+];
+const moved: readonly Said[] = [
+  [START + 1000, imageReport(0, { total: 624_800_000 })],
+  [START + 3000, imageReport(312_400_000, { total: 624_800_000 })],
+];
+const done: Said = [START + 5200, imageReport(624_800_000, { done: true })];
+
+describe("the live view", () => {
+  it("names the image first, and writes plain lines with a time where there is no terminal, one for each change", () => {
+    const running = at(3000, recordAfter(...moved));
+    const ended = at(5200, recordAfter(...moved, done));
+    expect(show(false, 80, at(0, recordWith()), running, running, ended, ended).split("\n")).toEqual([
+      "[0.0s] box: image image, driver fake, attempt 1",
+      "[0.0s] Provisioning/Preparation: preparation is under way",
+      "[3.0s] … Copying image (image, 312.4 MB of 624.8 MB, 50 %, 156.2 MB/s) (2.0s)",
+      "[5.2s] ✓ Image copied (image, 624.8 MB) (4.2s)",
+      "",
+    ]);
+  });
+
+  it("says without a terminal how far a step has come, now and then", () => {
+    const late = (ms: number): [number, SandboxView] => [
+      START + ms,
+      viewAt(recordAfter(...moved), START + 3000),
+    ];
+    const lines = show(false, 80, late(3000), late(20_000), late(33_000), late(40_000)).split("\n");
+    expect(lines.slice(1)).toEqual([
+      "[3.0s] … Copying image (image, 312.4 MB of 624.8 MB, 50 %, 156.2 MB/s) (2.0s)",
+      "[3.0s] Provisioning/Preparation: preparation is under way",
+      "[33.0s] … Copying image (image, 312.4 MB of 624.8 MB, 50 %, silent for 30.0s) (32.0s)",
+      "",
+    ]);
+  });
+
+  it("draws one line anew on a terminal, cut to its width, and erases it at the end", () => {
+    const lines = show(true, 30, at(3000, recordAfter(...moved))).split("\n");
+    expect(lines[0]).toBe("box: image image, driver fake, attempt 1");
+    expect(lines.at(-1)).toBe("… Copying image (image, 312.4\r\u001b[2K");
+  });
+
+  it("prints what a later run of the driver's work does anew, and nothing twice", () => {
+    const supervisor = { step: "supervisor", label: "Supervisor started", unit: "none", done: true } as const;
+    const first: readonly Said[] = [...moved, done, [START + 6000, { ...supervisor, subject: "pid 7" }]];
+    const again: Said = [START + 9000, { ...supervisor, subject: "pid 9" }, 2];
+    const one = at(6000, recordAfter(...first));
+    const two = at(9000, recordAfter(...first, again));
+    expect(show(false, 80, one, two, two).split("\n").slice(1)).toEqual([
+      "[6.0s] ✓ Image copied (image, 624.8 MB) (4.2s)",
+      "[6.0s] ✓ Supervisor started (pid 7) (0.0s)",
+      "[6.0s] Provisioning/Preparation: preparation is under way",
+      "[9.0s] The driver's work begins again (the deadline does not)",
+      "[9.0s] ✓ Supervisor started (pid 9) (0.0s)",
+      "",
+    ]);
+  });
+
+  it("of an attempt that is over draws no step under way", () => {
+    const over = recordAfter(...moved, [START + 30_000, imageReport(400_000_000)]);
+    expect(over.phase).toBe("Error");
+    const text = show(true, 80, at(30_000, over));
+    expect(text).not.toContain("Copying");
+    expect(text).toContain("last progress in image at 312400000");
+  });
+});

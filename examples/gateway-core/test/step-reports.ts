@@ -1,0 +1,27 @@
+import { recordProgress } from "../src/decide/progress-report.js";
+import type { DriverProgress } from "../src/driver/driver.js";
+import { stepViews, type StepView } from "../src/http/step-view.js";
+import type { SandboxRecord } from "../src/record/record.js";
+import { recordWith } from "./records.js";
+
+/** What a driver says at an instant, and in which run if not the first. */
+export type Said = readonly [at: number, progress: DriverProgress, run?: number];
+
+/** A record whose driver has said something, by the gateway's own rules. */
+export function recordAfter(...said: readonly Said[]): SandboxRecord {
+  return said.reduce<SandboxRecord>((record, [at, progress, run = 1]) => {
+    const attempt = record.deadline?.attempt ?? "";
+    return recordProgress({ ...record, run }, { attempt, run, progress }, at).record;
+  }, recordWith());
+}
+
+/** The steps of such a record as the API shows them. */
+export function stepsAfter(now: number, ...said: readonly Said[]): readonly StepView[] {
+  return stepViews(recordAfter(...said), now);
+}
+
+/** A report about the image that records of tests ask for. */
+export function imageReport(position?: number, more: Partial<DriverProgress> = {}): DriverProgress {
+  const words = { label: "Image copied", activeLabel: "Copying image" };
+  return { step: "image", ...words, subject: "image", unit: "bytes", position, ...more };
+}

@@ -1,0 +1,148 @@
+import { readDeadline } from "slipway";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { DriverProgress } from "../src/driver/driver.js";
+import type { Gateway } from "../src/gateway/gateway.js";
+import { Bench, BUDGETS } from "./bench.js";
+import { imageReport } from "./step-reports.js";
+
+const CEILING_MS = BUDGETS.preparationMs + BUDGETS.admissionCeilingMs;
+
+let bench: Bench;
+let gateway: Gateway;
+let id: string;
+let createdAt: number;
+
+beforeEach(async () => {
+  bench = await Bench.open();
+  gateway = await bench.gateway();
+  createdAt = bench.clock.now();
+  id = await bench.create(gateway);
+});
+
+afterEach(() => bench.close());
+
+const waiting = (position: number, done?: boolean): DriverProgress =>
+  imageReport(position, { step: "image-wait", label: "Waited for image", waiting: true, done });
+
+async function say(progress: DriverProgress): Promise<void> {
+  bench.driver.launches.at(-1)!.context.report(progress);
+  await bench.settle();
+}
+
+async function deadline(of = gateway) {
+  const { deadline: state } = await bench.read(of, id);
+  return readDeadline(state!, bench.clock.now());
+}
+
+/** How much of the budget is left, be it running or not. */
+async function budgetLeft(of = gateway): Promise<number> {
+  const { paused, pausedBudgetMs, bounds } = await deadline(of);
+  return paused ? pausedBudgetMs! : bounds.budget! - bench.clock.now();
+}
+
+describe("waiting for somebody else's work", () => {
+  it("eats neither the budget nor the stall limit, and shows as a step of its own", async () => {
+    await bench.pass(2000);
+    await say(waiting(0));
+    const left = await budgetLeft();
+    // Longer than the stall limit, and than the whole budget.
+    await bench.pass(BUDGETS.preparationMs + 20_000);
+    expect(await budgetLeft()).toBe(left);
+    expect(await deadline()).toMatchObject({ status: "active", limitedBy: "attempt-ceiling" });
+    const { steps } = await bench.read(gateway, id);
+    expect(
+      steps.steps.map(({ step, startedAt, finishedAt }) => [step, startedAt !== null, finishedAt]),
+    ).toEqual([
+      ["image-wait", true, null],
+      ["image", false, null],
+    ]);
+    await say(waiting(0, true));
+    expect(await budgetLeft()).toBe(left);
+    await bench.pass(BUDGETS.stallMs! - 1000);
+    expect(await deadline()).toMatchObject({ status: "active", limitedBy: "stall" });
+    await bench.pass(1000);
+    expect(await deadline()).toMatchObject({ status: "expired" });
+  });
+
+  it("ends with the first report of work of one's own, which has what was left", async () => {
+    await bench.pass(2000);
+    await say(waiting(0));
+    const left = await budgetLeft();
+    await bench.pass(50_000);
+    await say(imageReport(10));
+    await bench.pass(5000);
+    expect(await budgetLeft()).toBe(left - 5000);
+    await say(imageReport(20));
+    await bench.pass(5000);
+    expect(await deadline()).toMatchObject({ status: "active", limitedBy: "stall" });
+  });
+
+  it("is bounded by the ceiling of the attempt, and not moved by it", async () => {
+    await say(waiting(0));
+    expect((await deadline()).deadlineAt).toBe(createdAt + CEILING_MS);
+    for (let position = 1; position < 4; position += 1) {
+      await bench.pass(BUDGETS.preparationMs - 10_000);
+      await say(waiting(position));
+    }
+    expect(await deadline()).toMatchObject({ status: "active", deadlineAt: createdAt + CEILING_MS });
+    await bench.pass(createdAt + CEILING_MS - bench.clock.now());
+    const { deadline: state, phase, reason } = await bench.read(gateway, id);
+    expect([phase, reason]).toEqual(["Error", "ImagePreparationTimedOut"]);
+    expect(state?.expiry).toMatchObject({ limitedBy: "attempt-ceiling", at: createdAt + CEILING_MS });
+  });
+
+  it("is one pause, however often it is reported, and what repeats moves nothing", async () => {
+    await say(waiting(0));
+    const paused = (await bench.read(gateway, id)).deadline;
+    await say(waiting(0));
+    expect((await bench.read(gateway, id)).deadline).toEqual(paused);
+    await bench.pass(1000);
+    await say(waiting(4));
+    const moved = (await bench.read(gateway, id)).deadline;
+    expect(moved).toMatchObject({ pausedAt: paused?.pausedAt, pauseSeq: paused?.pauseSeq });
+  });
+
+  it("a gateway that is killed in the middle of it: the next one waits anew, on the same ceiling and what was left", async () => {
+    await bench.pass(2000);
+    await say(waiting(0));
+    const left = await budgetLeft();
+    await bench.kill(gateway);
+    bench.clock.suspend(60_000);
+    const next = await bench.gateway("two");
+    await bench.pass(3000);
+    expect(bench.driver.launches).toHaveLength(2);
+    // Nobody waits until the driver says so again: what it does until then is its own.
+    const launchedAt = (await bench.read(next, id)).instance!.startedAt;
+    expect(await deadline(next)).toMatchObject({ paused: false });
+    expect(await budgetLeft(next)).toBe(left - (bench.clock.now() - launchedAt));
+    const running = await budgetLeft(next);
+    await say(waiting(0));
+    await bench.pass(30_000);
+    expect(await deadline(next)).toMatchObject({ paused: true, deadlineAt: createdAt + CEILING_MS });
+    expect(await budgetLeft(next)).toBe(running);
+  });
+
+  it("is over when the driver gives up, and the pause before the next try is on the budget", async () => {
+    await say(waiting(0));
+    const left = await budgetLeft();
+    await bench.pass(10_000);
+    bench.driver.launches.at(-1)!.fail(new Error("the lock's file is gone"));
+    await bench.settle();
+    expect(await deadline()).toMatchObject({ paused: false });
+    expect(await budgetLeft()).toBe(left);
+    await bench.pass(400);
+    expect(await budgetLeft()).toBe(left - 400);
+  });
+
+  it("is over with the supervisor's first report, and takes nothing from admission", async () => {
+    await say(waiting(0));
+    await bench.pass(10_000);
+    bench.driver.launches.at(-1)!.succeed();
+    await bench.settle();
+    await bench.report(gateway, id, { kind: "rejected", generation: 1, reason: "Invalid", message: "no" });
+    const enteredAt = bench.clock.now();
+    await say(waiting(5));
+    expect(await deadline()).toMatchObject({ phase: "admission", paused: false });
+    expect((await deadline()).deadlineAt).toBe(enteredAt + BUDGETS.admissionMs);
+  });
+});
