@@ -1,4 +1,4 @@
-import { invalid, SlipwayError } from "../errors.js";
+import { invalid, show, SlipwayError } from "../errors.js";
 import type { AttemptFailure } from "./attempt-failure.js";
 import type { RetryProgress } from "./progress.js";
 import { isVerdict } from "./verdict.js";
@@ -66,11 +66,8 @@ export function decodeRetrySnapshot(value: unknown): RetrySnapshot {
     if (Number.isSafeInteger(schemaVersion) && (schemaVersion as number) > 1)
       throw new SlipwayError(
         "UNSUPPORTED_SCHEMA_VERSION",
-        "The retry snapshot was written by a newer version",
-        {
-          field: "schemaVersion",
-          value: schemaVersion,
-        },
+        `Unsupported retry snapshot: schemaVersion must be 1, got ${show(schemaVersion)}`,
+        { field: "schemaVersion", value: schemaVersion },
       );
     throw wrong("schemaVersion", "1", schemaVersion);
   }
@@ -96,6 +93,7 @@ export function decodeRetrySnapshot(value: unknown): RetrySnapshot {
     cancelledCount: whole(record, "cancelledCount"),
     history: history.map(decodeFailure),
   };
+  requireKnown(record, snapshot);
   requireConsistent(snapshot);
   return snapshot;
 }
@@ -129,7 +127,7 @@ function decodeFailure(value: unknown, index: number): StoredFailure {
   const record = asRecord(field, value);
   const { verdict } = record;
   if (!isVerdict(verdict)) throw wrong(`${field}.verdict`, "a verdict", verdict);
-  return {
+  const failure: StoredFailure = {
     attempt: whole(record, "attempt", field),
     startedAt: whole(record, "startedAt", field),
     endedAt: whole(record, "endedAt", field),
@@ -142,6 +140,14 @@ function decodeFailure(value: unknown, index: number): StoredFailure {
     hintMs: wholeOrNull(record, "hintMs", field),
     hintClamped: flag(record, "hintClamped", field),
   };
+  requireKnown(record, failure, `${field}.`);
+  return failure;
+}
+
+/** What is not known here would be lost with the next write. */
+function requireKnown(record: Fields, known: object, under = ""): void {
+  const name = Object.keys(record).find((each) => !Object.hasOwn(known, each));
+  if (name !== undefined) throw wrong(`${under}${name}`, "absent", record[name]);
 }
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -2,11 +2,13 @@
 export class InvalidInputError extends Error {
   override readonly name = "InvalidInputError";
   readonly field: string;
+  readonly expected: string;
   readonly value: unknown;
 
   constructor(field: string, expected: string, value: unknown) {
     super(`${shorten(field)} must be ${expected}, got ${showValue(value)}`);
     this.field = shorten(field);
+    this.expected = expected;
     this.value = value;
   }
 }

@@ -1,20 +1,19 @@
-import { serve } from "@hono/node-server";
 import { systemClock, type Clock } from "slipway";
 import { randomUUID } from "node:crypto";
-import { once } from "node:events";
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
-import type { Server } from "node:http";
-import { createServer as createTlsServer } from "node:https";
-import type { AddressInfo } from "node:net";
+import { mkdir } from "node:fs/promises";
 import { hostname } from "node:os";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Driver } from "./driver/driver.js";
 import { planFor, type Budgets } from "./gateway/budgets.js";
 import { Gateway } from "./gateway/gateway.js";
-import type { Log } from "./gateway/log.js";
+import { discreetLog, type Log } from "./gateway/log.js";
 import { buildApp } from "./http/app.js";
+import { FrontDoor } from "./http/front-door.js";
+import { listen, type TlsFiles } from "./http/listen.js";
+import { DEFAULT_RATES, type RateLimits } from "./http/rate-limits.js";
 import { InvalidInputError } from "./input-error.js";
+import { GatewayMetrics } from "./metrics/gateway-metrics.js";
 import { openStore, unshared, type OpenStore, type Storage } from "./store/open-store.js";
 
 /** What a driver may need of the gateway that it is for. */
@@ -32,11 +31,7 @@ export type Drivers =
   | readonly Driver[]
   | ((context: DriverContext) => readonly Driver[] | Promise<readonly Driver[]>);
 
-/** Certificate chain and private key, PEM. */
-export interface TlsFiles {
-  readonly cert: string;
-  readonly key: string;
-}
+export type { TlsFiles } from "./http/listen.js";
 
 export interface ServeOptions {
   readonly drivers: Drivers;
@@ -59,6 +54,14 @@ export interface ServeOptions {
   readonly budgets: Budgets;
   /** What users must present. Absent: whoever is on this machine may use the API, and nobody else. */
   readonly ownerToken?: string | undefined;
+  /** Opens `/metrics` and nothing else. The owner's token opens it as well. */
+  readonly metricsToken?: string | undefined;
+  /** How often clients may ask. Default: {@link DEFAULT_RATES}. */
+  readonly rates?: RateLimits | undefined;
+  /** What Node tells of this process is among the metrics. Default: it is not; for one gateway in a process. */
+  readonly processMetrics?: boolean | undefined;
+  /** How long requests that are under way are waited for when the gateway ends. Default 10 000. */
+  readonly drainMs?: number | undefined;
   readonly leaseMs?: number | undefined;
   /** The isolation backend that new sandboxes are pinned to, and that pinned ones need. Absent: none. */
   readonly isolationBackend?: string | undefined;
@@ -81,12 +84,14 @@ export interface RunningGateway {
 
 const LOOPBACK = "127.0.0.1";
 const EVERYWHERE = new Set(["0.0.0.0", "::"]);
+const DRAIN_MS = 10_000;
 
 /** A whole gateway in this process: store, drivers, core and HTTP API. */
 export async function serveGateway(options: ServeOptions): Promise<RunningGateway> {
   // Budgets that contradict one another are a mistake of whoever starts the gateway, not of whoever uses it.
   planFor(options.budgets, {});
-  const { log, host = LOOPBACK } = options;
+  const { host = LOOPBACK } = options;
+  const log = discreetLog(options.log, knownSecrets(options));
   checkSupervisorUrl(options.supervisorUrl);
   checkNames(options);
   const dataDir = resolve(options.dataDir);
@@ -98,7 +103,7 @@ export async function serveGateway(options: ServeOptions): Promise<RunningGatewa
       ? await openStore({ dataDir, databaseUrl, clock: hostClock, log })
       : unshared(await options.storage({ clock: hostClock, dataDir, log, supervisorProgram }), hostClock);
   try {
-    return await serveOn(opened, { ...options, host, dataDir });
+    return await serveOn(opened, { ...options, log, host, dataDir });
   } catch (error) {
     try {
       await opened[Symbol.asyncDispose]();
@@ -117,9 +122,11 @@ async function serveOn(
   const { store, ledger, clock, sessionStore } = opened;
   const drivers = await driversOf(options.drivers, { clock, dataDir, log, supervisorProgram });
   // Supervisors are told an address before there is a gateway behind it: their requests wait until there is.
-  const { promise: ready, resolve: open } = withResolvers<ReturnType<typeof buildApp>>();
-  const fetch: Fetch = async (request, env) => (await ready).fetch(request, env);
-  const { server, port } = await listen(fetch, dataDir, host, options);
+  const door = new FrontDoor();
+  const { port: asked, tls, ownerToken, metricsToken, rates = DEFAULT_RATES } = options;
+  const { server, port } = await listen({ fetch: door.fetch, dataDir, host, port: asked, tls });
+  door.watch(server);
+  const metrics = new GatewayMetrics({ process: options.processMetrics === true });
   const url = `${options.tls === undefined ? "http" : "https"}://${urlHost(EVERYWHERE.has(host) ? LOOPBACK : host)}:${port}`;
   const supervisorUrl = options.supervisorUrl?.replaceAll("{port}", String(port)).replace(/\/+$/, "") ?? url;
   const gateway = new Gateway({
@@ -138,22 +145,23 @@ async function serveOn(
     isolationBackend: options.isolationBackend,
     policy: { restartOn: options.restartOn ?? [], managesLifecycle: options.managesLifecycle },
     sweepEveryMs: options.sweepEveryMs,
+    observer: metrics,
   });
-  const end = async (): Promise<void> => {
-    // Nobody is heard any more: a sandbox that is stopped with the gateway did not fail.
-    server.close();
-    server.closeAllConnections();
+  const end = async (drainMs = options.drainMs ?? DRAIN_MS): Promise<void> => {
+    // Nobody is heard any more after this: a sandbox that is stopped with the gateway did not fail.
+    await door.close(server, drainMs);
     await gateway.close();
   };
   try {
     await gateway.start();
   } catch (error) {
     // Half a gateway would take requests that it never answers, and keep its address from one that does.
-    await end().catch(() => undefined);
+    await end(0).catch(() => undefined);
     throw error;
   }
   opened.follow(gateway);
-  open(buildApp({ gateway, log, ownerToken: options.ownerToken }));
+  const { closing } = door;
+  door.open(buildApp({ gateway, log, ownerToken, metrics, metricsToken, rates, closing }));
   return {
     url,
     gateway,
@@ -175,6 +183,22 @@ async function driversOf(drivers: Drivers, context: DriverContext): Promise<read
   return made;
 }
 
+/** What must not get into the log, should an error quote it. */
+function knownSecrets({ ownerToken, metricsToken, tls, databaseUrl }: ServeOptions): readonly string[] {
+  const password =
+    databaseUrl !== undefined && URL.canParse(databaseUrl) ? new URL(databaseUrl).password : "";
+  const secrets = [ownerToken, metricsToken, tls?.key, password, decoded(password)];
+  return secrets.filter((secret): secret is string => secret !== undefined && secret !== "");
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
 function checkSupervisorUrl(url: string | undefined): void {
   if (url !== undefined && !URL.canParse(url.replaceAll("{port}", "1")))
     throw new InvalidInputError("supervisorUrl", "a URL, with {port} for the port where wanted", url);
@@ -193,69 +217,4 @@ function checkNames({ isolationBackend, restartOn = [] }: ServeOptions): void {
 
 function urlHost(host: string): string {
   return host.includes(":") ? `[${host}]` : host;
-}
-
-type Fetch = (request: Request, env: unknown) => Promise<Response>;
-
-async function listen(
-  fetch: Fetch,
-  dataDir: string,
-  host: string,
-  { port: asked, tls }: Pick<ServeOptions, "port" | "tls">,
-): Promise<{ readonly server: Server; readonly port: number }> {
-  const note = join(dataDir, "gateway.json");
-  const port = asked ?? (await notedPort(note));
-  const server = await tryListen(fetch, host, port, tls).catch((error: unknown) => {
-    if (asked !== undefined || port === 0) throw error;
-    return tryListen(fetch, host, 0, tls);
-  });
-  const actual = (server.address() as AddressInfo).port;
-  // Another gateway on this store has the noted port, and its supervisors: the note stays its own.
-  const besideAnother = asked === undefined && port !== 0 && actual !== port;
-  if (!besideAnother) {
-    await noteDown(note, actual).catch((error: unknown) => {
-      server.close();
-      throw error;
-    });
-  }
-  return { server, port: actual };
-}
-
-/**
- * Written beside and moved into place: half a note would send the next gateway to another port. Beside is a place of
- * its own for each process, since gateways that share a folder may start at once.
- */
-async function noteDown(note: string, port: number): Promise<void> {
-  const beside = `${note}.${process.pid}.${port}`;
-  await writeFile(beside, `${JSON.stringify({ port, pid: process.pid })}\n`);
-  await rename(beside, note);
-}
-
-async function tryListen(
-  fetch: Fetch,
-  host: string,
-  port: number,
-  tls: TlsFiles | undefined,
-): Promise<Server> {
-  const secure = tls === undefined ? {} : { createServer: createTlsServer, serverOptions: { ...tls } };
-  const server = serve({ fetch, hostname: host, port, ...secure }) as Server;
-  await once(server, "listening");
-  return server;
-}
-
-async function notedPort(note: string): Promise<number> {
-  try {
-    const { port } = JSON.parse(await readFile(note, "utf8")) as { port?: unknown };
-    return typeof port === "number" && Number.isInteger(port) ? port : 0;
-  } catch {
-    return 0;
-  }
-}
-
-function withResolvers<T>(): { promise: Promise<T>; resolve: (value: T) => void } {
-  let settle: ((value: T) => void) | undefined;
-  const promise = new Promise<T>((resolve) => {
-    settle = resolve;
-  });
-  return { promise, resolve: (value) => settle?.(value) };
 }

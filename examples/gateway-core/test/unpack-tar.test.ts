@@ -1,6 +1,7 @@
 import { systemClock } from "slipway";
 import { lstat, mkdir, readFile, readlink, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { ByteMeter } from "../src/driver/image/byte-meter.js";
 import { ImageRoot } from "../src/driver/image/image-root.js";
@@ -129,5 +130,56 @@ describe("unpacking an archive", () => {
     const { archive, rootfs } = await prepared([]);
     await writeFile(archive, "this is text and no archive".repeat(100));
     await expect(unpack(archive, rootfs)).rejects.toThrow(/invalid tar header/i);
+  });
+
+  const refused: Readonly<Record<string, RegExp>> = {
+    "link-then-through": /links outside the image/,
+    absolute: /its path is absolute/,
+    "dot-dot-pax": /its path contains \.\./,
+    "hardlink-out-pax": /its path contains \.\./,
+    "hardlink-to-host": /its path is absolute/,
+    device: /character-device has no place/,
+    "long-name-gnu": /its path is longer than/,
+    "long-name-pax": /its path is longer than/,
+    "long-link-gnu": /its link target is longer than/,
+    "size-pax-negative": /larger than the driver's limit|invalid/i,
+    "size-pax-no-number": /larger than the driver's limit|invalid/i,
+    "size-pax-huge": /larger than the driver's limit/,
+    "size-base256-huge": /larger than the driver's limit/,
+    "sparse-gnu": /has no place in an image/,
+    "sparse-pax": /a sparse file has no place/,
+    text: /unexpected end|invalid/i,
+    empty: /it is empty/,
+    "gzip-of-nothing": /unexpected end/i,
+  };
+  for (const [name, why] of Object.entries(refused)) {
+    it(`refuses ${name}.tar, as a real tool wrote it`, async () => {
+      const { rootfs } = await prepared([]);
+      const archive = fileURLToPath(new URL(`fuzz/corpus/archives/${name}.tar`, import.meta.url));
+      await expect(unpack(archive, rootfs)).rejects.toThrow(why);
+      expect(await readFile(join(rootfs, "..", "..", "outside"), "utf8")).toBe("untouched");
+      for (const path of await pathsBelow(rootfs))
+        expect((await lstat(join(rootfs, path))).isSymbolicLink(), path).toBe(false);
+    });
+  }
+
+  it("takes the bits that would make a program another user's out of a mode", async () => {
+    const { rootfs } = await prepared([]);
+    const archive = fileURLToPath(new URL("fuzz/corpus/archives/mode-setuid.tar", import.meta.url));
+    await unpack(archive, rootfs);
+    expect((await stat(join(rootfs, "su"))).mode & 0o7700).toBe(0o700);
+  });
+
+  it("refuses more entries than there is place for, however small they are", async () => {
+    const { archive, rootfs } = await prepared([
+      { name: "a", type: "directory" },
+      { name: "b", type: "directory" },
+      { name: "c", type: "directory" },
+    ]);
+    const meter = new ByteMeter({ clock: systemClock, signal, reportEveryMs: 0, report: () => undefined });
+    const limits = { maxBytes: 1000, maxEntries: 2, signal };
+    await expect(unpackTar(archive, new ImageRoot(rootfs), meter, limits)).rejects.toThrow(
+      /one of more than 2 entries/,
+    );
   });
 });

@@ -32,6 +32,10 @@ describe("timestamps of backends", () => {
     {},
     Number.NaN,
     -62_135_596_800,
+    0.5,
+    8.64e15 + 2,
+    1e300,
+    Number.POSITIVE_INFINITY,
   ])("%s is never", (value) => {
     expect(instantOf(value)).toBeNull();
   });
@@ -39,5 +43,6 @@ describe("timestamps of backends", () => {
   it("in seconds, year 1 is never too", () => {
     expect(instantOfSeconds(-62_135_596_800)).toBeNull();
     expect(instantOfSeconds(1_792_497_598)).toBe(1_792_497_598_000);
+    for (const beyond of [8.64e12 + 1, 1e306, Number.MAX_VALUE]) expect(instantOfSeconds(beyond)).toBeNull();
   });
 });

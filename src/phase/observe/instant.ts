@@ -1,3 +1,5 @@
+import { LAST_INSTANT } from "../../deadline/limits.js";
+
 /** RFC 3339 with any number of fraction digits: backends print up to nanoseconds. */
 const RFC3339 =
   /^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2}):(\d{2})(?:[.,](\d{1,12}))?(?:([Zz])|([+-])(\d{2}):?(\d{2}))$/;
@@ -11,7 +13,7 @@ const MS_A_DAY = 86_400_000;
  * the clock's room may touch the host's date.
  */
 export function instantOf(value: unknown): number | null {
-  if (typeof value === "number") return Number.isFinite(value) && value > 0 ? Math.floor(value) : null;
+  if (typeof value === "number") return inRange(value);
   if (typeof value !== "string") return null;
   const parts = RFC3339.exec(value.trim());
   if (parts === null) return null;
@@ -30,12 +32,18 @@ export function instantOf(value: unknown): number | null {
     daysFromCivil(year, month, day) * MS_A_DAY +
     ((hour * 60 + minute - offset) * 60 + second) * 1000 +
     fraction;
-  return instant > 0 ? instant : null;
+  return inRange(instant);
 }
 
 /** Seconds since the epoch, as Podman's list prints them; year 1 is a large negative number. */
 export function instantOfSeconds(value: unknown): number | null {
-  return typeof value === "number" && Number.isFinite(value) && value > 0 ? Math.floor(value * 1000) : null;
+  return typeof value === "number" ? inRange(value * 1000) : null;
+}
+
+/** What lies beyond the last date is no instant that anybody can show, keep as JSON or count with. */
+function inRange(instant: number): number | null {
+  const at = Math.floor(instant);
+  return at > 0 && at <= LAST_INSTANT ? at : null;
 }
 
 function sign(text: string | undefined): number {

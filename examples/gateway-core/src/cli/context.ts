@@ -57,6 +57,12 @@ export function wholeNumber(text: string): number {
   throw new InvalidArgumentError(`Expected a whole number, got ${JSON.stringify(text)}.`);
 }
 
+export function positiveNumber(text: string): number {
+  const value = Number(text);
+  if (Number.isFinite(value) && value > 0) return value;
+  throw new InvalidArgumentError(`Expected a number above 0, got ${JSON.stringify(text)}.`);
+}
+
 /** A JSON object on the command line. */
 export function jsonObject(text: string): unknown {
   let value: unknown;

@@ -1,9 +1,25 @@
 import { systemClock } from "slipway";
 import { Option, type Command } from "commander";
+import { readFileSync } from "node:fs";
 import { DEFAULT_BUDGETS, type Budgets } from "../gateway/budgets.js";
-import { jsonLog } from "../gateway/log.js";
-import { serveGateway, type Drivers, type ServeOptions as GatewayOptions, type TlsFiles } from "../serve.js";
-import { milliseconds, millisecondsOrNone, portNumber, printJson, type GlobalOptions } from "./context.js";
+import { jsonLog, messageOf, type Log } from "../gateway/log.js";
+import { DEFAULT_RATES } from "../http/rate-limits.js";
+import { InvalidInputError } from "../input-error.js";
+import {
+  serveGateway,
+  type Drivers,
+  type RunningGateway,
+  type ServeOptions as GatewayOptions,
+  type TlsFiles,
+} from "../serve.js";
+import {
+  milliseconds,
+  millisecondsOrNone,
+  portNumber,
+  positiveNumber,
+  printJson,
+  type GlobalOptions,
+} from "./context.js";
 
 interface ServeOptions extends GlobalOptions {
   readonly data: string;
@@ -21,6 +37,13 @@ interface ServeOptions extends GlobalOptions {
   readonly restartOn?: readonly string[];
   readonly manageLifecycle?: boolean;
   readonly sweepMs?: number;
+  readonly tlsCert?: string;
+  readonly tlsKey?: string;
+  readonly metricsToken?: string;
+  readonly clientRate: number;
+  readonly addressRate: number;
+  readonly drainMs: number;
+  readonly shutdownMs: number;
 }
 
 /** What a gateway's program decides about its `serve`. */
@@ -70,6 +93,25 @@ export function addServeCommand(program: Command, served: ServeDefaults): void {
     .option("--restart-on <reason...>", "errors after which a sandbox is started again by itself")
     .option("--manage-lifecycle", "stop sandboxes when the gateway ends, start them when it is back")
     .option("--sweep-ms <ms>", "time between two sweeps over a backend", milliseconds)
+    .option("--tls-cert <file>", "serve HTTPS: the certificate chain, PEM")
+    .option("--tls-key <file>", "the private key of the certificate, PEM")
+    .addOption(
+      new Option("--metrics-token <token>", "opens /metrics, and nothing else").env("SLIPWAY_METRICS_TOKEN"),
+    )
+    .option(
+      "--client-rate <n>",
+      "requests a second of one client; twice as many at once",
+      positiveNumber,
+      DEFAULT_RATES.client.perSecond,
+    )
+    .option(
+      "--address-rate <n>",
+      "requests a second from one address; twice as many at once",
+      positiveNumber,
+      DEFAULT_RATES.address.perSecond,
+    )
+    .option("--drain-ms <ms>", "how long the end waits for requests that are under way", milliseconds, 10_000)
+    .option("--shutdown-ms <ms>", "how long the end may take in all", milliseconds, 60_000)
     .action(async (_options: unknown, command: Command) => {
       const options = command.optsWithGlobals<ServeOptions>();
       const { preparationMs, admissionMs, admissionCeilingMs, cleanupMs } = options;
@@ -84,7 +126,7 @@ export function addServeCommand(program: Command, served: ServeDefaults): void {
       const running = await serveGateway({
         drivers,
         storage,
-        tls: tls?.(),
+        tls: tlsFilesOf(options) ?? tls?.(),
         dataDir,
         databaseUrl,
         host,
@@ -97,6 +139,10 @@ export function addServeCommand(program: Command, served: ServeDefaults): void {
         restartOn: options.restartOn,
         managesLifecycle: options.manageLifecycle,
         sweepEveryMs: options.sweepMs,
+        metricsToken: options.metricsToken,
+        rates: { client: rateOf(options.clientRate), address: rateOf(options.addressRate) },
+        processMetrics: true,
+        drainMs: options.drainMs,
         log,
       });
       if (options.json === true) printJson({ url: running.url });
@@ -110,8 +156,41 @@ export function addServeCommand(program: Command, served: ServeDefaults): void {
               ? "The gateway ends, and stops its sandboxes; it starts them when it is back."
               : "The gateway ends. Its sandboxes go on; it finds them when it is back.",
           );
-        void running.close();
+        void endWithin(options.shutdownMs, running, log);
       };
       for (const signal of signals) process.on(signal, end);
     });
+}
+
+/** The end itself has limits all along; should something hold on all the same, the process does not. */
+async function endWithin(limitMs: number, running: RunningGateway, log: Log): Promise<void> {
+  const impatience = setTimeout(() => {
+    log("shutdown-cut-short", { afterMs: limitMs });
+    process.exit(1);
+  }, limitMs);
+  try {
+    await running.close();
+  } catch (error) {
+    log("shutdown-failed", { error: messageOf(error) });
+    process.exitCode = 1;
+  }
+  clearTimeout(impatience);
+}
+
+function rateOf(perSecond: number): { perSecond: number; burst: number } {
+  return { perSecond, burst: 2 * perSecond };
+}
+
+/** @throws InvalidInputError for one file without the other, or one that cannot be read */
+function tlsFilesOf({ tlsCert, tlsKey }: ServeOptions): TlsFiles | undefined {
+  if (tlsCert === undefined && tlsKey === undefined) return undefined;
+  return { cert: pemOf("tlsCert", tlsCert), key: pemOf("tlsKey", tlsKey) };
+}
+
+function pemOf(field: string, file: string | undefined): string {
+  try {
+    return readFileSync(file ?? "", "utf8");
+  } catch {
+    throw new InvalidInputError(field, "a file that can be read (both are needed)", file);
+  }
 }

@@ -8,7 +8,7 @@ import { ByteMeter } from "./image/byte-meter.js";
 import { copyTree, planTree, type TreePlan } from "./image/copy-tree.js";
 import { ImageRoot } from "./image/image-root.js";
 import { EscapingEntryError } from "./image/safe-path.js";
-import { EmptyArchiveError, unpackTar } from "./image/unpack-tar.js";
+import { EmptyArchiveError, unpackTar, UnreadableArchiveError } from "./image/unpack-tar.js";
 import type { ProcessOptions } from "./process-options.js";
 import { removeStaging, type SandboxDirs } from "./sandbox-dirs.js";
 import { refuseOvertaken } from "./supervisor-process.js";
@@ -188,12 +188,7 @@ function asDriverError(error: unknown, image: LocalImage): unknown {
       cause: error,
     });
   }
-  const code = (error as { code?: unknown }).code;
-  const malformed =
-    error instanceof EmptyArchiveError ||
-    (typeof code === "string" && code.startsWith("Z_")) ||
-    /invalid (tar )?header|header exceeds max size|unexpected end of data/i.test(textOf(error));
-  if (!malformed) return error;
+  if (!(error instanceof EmptyArchiveError || error instanceof UnreadableArchiveError)) return error;
   const message = `${image.name} (${dirname(image.path)}) is not a readable archive: ${textOf(error)}`;
   return new PermanentDriverError("LocalImageUnusable", message, { cause: error });
 }

@@ -19,7 +19,7 @@ const noteSchema = z.strictObject({
 export type SupervisorNote = z.infer<typeof noteSchema>;
 
 /** Variables of this process that the sandbox gets as well. Everything else is not its business. */
-const INHERITED = ["PATH", "HOME", "LANG", "TZ", "TMPDIR"];
+const INHERITED = ["PATH", "HOME", "LANG", "TZ", "TMPDIR", "NODE_EXTRA_CA_CERTS"];
 
 /** Starts the supervisor as the leader of its own group: it outlives the gateway, and can be ended as a whole. */
 export async function startSupervisor(

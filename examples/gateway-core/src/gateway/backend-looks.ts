@@ -38,6 +38,8 @@ export interface BackendLooksOptions {
 export class BackendLooks {
   readonly #options: BackendLooksOptions;
   readonly #seen = new Map<string, Seen>();
+  /** Whether each driver's backend answered when it was last listed. */
+  readonly #answered = new Map<string, boolean>();
 
   constructor(options: BackendLooksOptions) {
     this.#options = options;
@@ -47,6 +49,11 @@ export class BackendLooks {
   seen({ id, instance }: SandboxRecord): Seen | null {
     const seen = this.#seen.get(id);
     return seen !== undefined && seen.instanceId === (instance?.id ?? null) ? seen : null;
+  }
+
+  /** Whether a driver's backend answered when it was last listed; `null` before the first time. */
+  answered(driver: string): boolean | null {
+    return this.#answered.get(driver) ?? null;
   }
 
   forget(id: string): void {
@@ -83,7 +90,13 @@ export class BackendLooks {
       list: async (cursor, signal): Promise<Page<ObservedSandbox>> => {
         const at = clock.now();
         const limits = { clock, until: at + LIST_LIMIT_MS, signal };
-        const page = await limited(limits, (until) => driver.list(cursor, { signal: until }));
+        const page = await limited(limits, (until) => driver.list(cursor, { signal: until })).catch(
+          (error: unknown) => {
+            if (!signal.aborted) this.#answered.set(driver.name, false);
+            throw error;
+          },
+        );
+        this.#answered.set(driver.name, true);
         // A sweep decides on sessions as well, and those of other gateways are in the store.
         if (page.cursor === null) await this.#options.sessions.refresh();
         return { ...page, items: page.items.map((item) => dated(item, at)) };

@@ -5,6 +5,7 @@ import type { SessionStore } from "../store/session-store.js";
 import type { GatewayLedger } from "./activations.js";
 import type { Budgets } from "./budgets.js";
 import type { Log } from "./log.js";
+import type { GatewayObserver } from "./observer.js";
 import type { PolicyOptions } from "./policy.js";
 
 export interface GatewayOptions {
@@ -28,6 +29,8 @@ export interface GatewayOptions {
   readonly isolationBackend?: string | null | undefined;
   /** What is started again by itself, and whether sandboxes end with the gateway. Default: nothing, and as each driver says. */
   readonly policy?: Partial<PolicyOptions> | undefined;
+  /** Told of what this gateway does, for counting. */
+  readonly observer?: GatewayObserver | undefined;
   /** Time between two sweeps over a backend. */
   readonly sweepEveryMs?: number | undefined;
 }

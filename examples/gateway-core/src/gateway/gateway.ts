@@ -26,7 +26,9 @@ import { Activations } from "./activations.js";
 import { messageOf } from "./log.js";
 import type { GatewayOptions } from "./gateway-options.js";
 import { BackendLooks } from "./backend-looks.js";
+import type { FailureCounts } from "./observer.js";
 import { managesLifecycle, policyOf, type PolicyOptions } from "./policy.js";
+import { ReadinessCheck, type Readiness } from "./readiness.js";
 import { Reconciling } from "./reconciling.js";
 import { recover } from "./recovery.js";
 import { Refusals } from "./refusals.js";
@@ -34,6 +36,7 @@ import { NoSuchSandboxError, SandboxRecords, type VersionedRecord } from "./sand
 import { SandboxWorker } from "./sandbox-worker.js";
 import { Sessions } from "./sessions.js";
 import { shutdownSweep } from "./shutdown.js";
+import { attemptToken, discreetReport, secretsOf } from "./secrets.js";
 import { authenticateSupervisor } from "./supervisor-auth.js";
 import { Sweeper } from "./sweeper.js";
 
@@ -63,8 +66,10 @@ export class Gateway {
   readonly #reconciling: Reconciling;
   readonly #policy: PolicyOptions;
   readonly #isolationBackend: string | null;
+  readonly #readiness: ReadinessCheck;
   readonly #owed = new Set<string>();
   readonly #closing = new AbortController();
+  #recovered = false;
   #closed = false;
 
   constructor(options: GatewayOptions) {
@@ -75,8 +80,13 @@ export class Gateway {
     this.activations = new Activations(options.ledger, clock);
     this.#isolationBackend = options.isolationBackend ?? null;
     this.#policy = { restartOn: [], ...options.policy };
-    this.records = new SandboxRecords(store, clock, this.hub, (before, after, now) =>
-      explainExpiry(before, after, this.#isolationBackend, now),
+    const { observer } = options;
+    this.records = new SandboxRecords(
+      store,
+      clock,
+      this.hub,
+      (before, after, now) => explainExpiry(before, after, this.#isolationBackend, now),
+      (before, after) => observer?.written(before, after),
     );
     this.#drivers = new Map(options.drivers.map((driver) => [driver.name, driver]));
     const wake = (id: string): void => this.#worker(id).wake();
@@ -100,8 +110,18 @@ export class Gateway {
       isolationBackend: this.#isolationBackend,
       sweepEveryMs: options.sweepEveryMs ?? SWEEP_EVERY_MS,
       wake,
+      observer,
+    });
+    this.#readiness = new ReadinessCheck({
+      clock,
+      store,
+      drivers: options.drivers.map(({ name }) => name),
+      answered: (driver) => this.#looks.answered(driver),
+      isRecovered: () => this.#recovered,
+      isClosing: () => this.#closed,
     });
     hub.subscribe(({ id, record }) => {
+      observer?.heard(id, record);
       if (record === null) this.#sessions.forget(id);
       if (this.#closed) return;
       if (record !== null) this.#sweeper.expect(dueAt(record));
@@ -118,10 +138,12 @@ export class Gateway {
   /** Reads what is there and takes it up again. Serve requests only after this. */
   async start(): Promise<void> {
     const found = (record: SandboxRecord): void => {
+      this.#options.observer?.heard(record.id, record);
       if (this.#isOwed(record)) this.#owed.add(record.id);
       this.#worker(record.id).wake();
     };
     await recover(this.records, found, this.#options.log, this.#options.sessionStore === undefined);
+    this.#recovered = true;
     this.#sweeper.start();
     this.#reconciling.start();
   }
@@ -151,6 +173,11 @@ export class Gateway {
   noticeGap(): void {
     for (const worker of this.#workers.values()) worker.recheck().catch(() => undefined);
     this.#sweeper.expect(this.clock.now());
+  }
+
+  /** Whether there is anything against sending requests here. */
+  readiness(): Promise<Readiness> {
+    return this.#readiness.look();
   }
 
   /** Sweeps over every backend now, without waiting for the next time. */
@@ -189,7 +216,7 @@ export class Gateway {
 
   /** The backend is looked at first: what it shows counts, and not what it showed a while ago. */
   async startSandbox(id: string): Promise<Changed<OperationResult>> {
-    const token = this.#options.newId();
+    const token = attemptToken(this.#options.newId);
     const found = await this.records.read(id);
     if (found !== null) await this.#looks.look(found.record, this.#closing.signal);
     return this.records.change(id, (record, now) => {
@@ -254,7 +281,8 @@ export class Gateway {
       const { record, result } = await this.records.change(id, (record, now) => {
         // Looked at inside the loop: another attempt may have begun since the last read.
         const auth = authenticateSupervisor(record, token, run);
-        return auth.ok ? applyReport(record, run, report, now) : { record, result: refuse(auth.code) };
+        if (!auth.ok) return { record, result: refuse(auth.code) };
+        return applyReport(record, run, discreetReport(report, secretsOf(record)), now);
       });
       if (result.ok && report.kind === "exited") await this.activations.complete(record);
       if (!result.ok) this.refusals.note(id, `report ${report.kind}`, result.code, this.clock.now());
@@ -265,8 +293,13 @@ export class Gateway {
     }
   }
 
+  /** Attempts of a bootstrap failed, says a supervisor. It is counted, and decides nothing. */
+  noteFailures(counts: FailureCounts): void {
+    this.#options.observer?.bootstrapFailed(counts);
+  }
+
   #attempt(spec: SandboxSpec): { plan: ReturnType<typeof planFor>; token: string } {
-    return { plan: planFor(this.#options.budgets, spec.budgets), token: this.#options.newId() };
+    return { plan: planFor(this.#options.budgets, spec.budgets), token: attemptToken(this.#options.newId) };
   }
 
   /** Whether it has to be found out what became of a sandbox while no gateway was here. */

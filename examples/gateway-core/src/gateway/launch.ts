@@ -10,6 +10,7 @@ import { messageOf, type Log } from "./log.js";
 import { ProgressPump } from "./progress-pump.js";
 import type { Refusals } from "./refusals.js";
 import type { SandboxRecords } from "./sandbox-records.js";
+import { secretsOf, withoutSecrets } from "./secrets.js";
 
 /** A driver that was told to stop gets so long to do it before the gateway goes on without it. */
 const ABORT_GRACE_MS = 1000;
@@ -186,7 +187,7 @@ async function writeFailure(
   const { records, log } = deps;
   const permanent = error instanceof PermanentDriverError;
   const reason = permanent ? error.reason : "LocalDriverFailed";
-  const message = messageOf(error);
+  const message = withoutSecrets(messageOf(error), secretsOf(record));
   log("launch-failed", { sandbox: id, run, permanent, error: message });
   const seen = permanent ? null : await deps.looks.look(record, signal);
   const runs = seen?.running === true && !seen.stale && seen.instanceId === instanceId;

@@ -1,3 +1,5 @@
+import { withoutSecrets } from "./secrets.js";
+
 /** What the gateway says about itself. Fields are plain values; tokens and policies are never among them. */
 export type Log = (event: string, fields: Readonly<Record<string, string | number | boolean | null>>) => void;
 
@@ -5,6 +7,23 @@ export type Log = (event: string, fields: Readonly<Record<string, string | numbe
 export function jsonLog(write: (line: string) => void, now: () => number): Log {
   return (event, fields) =>
     write(`${JSON.stringify({ at: new Date(now()).toISOString(), event, ...fields })}\n`);
+}
+
+/**
+ * The same log for whatever may hold a secret by mistake, as the error of a driver's client may: the tokens of attempts
+ * and these secrets are taken out of every text.
+ */
+export function discreetLog(log: Log, secrets: readonly string[]): Log {
+  return (event, fields) =>
+    log(
+      event,
+      Object.fromEntries(
+        Object.entries(fields).map(([name, value]) => [
+          name,
+          typeof value === "string" ? withoutSecrets(value, secrets) : value,
+        ]),
+      ),
+    );
 }
 
 export function messageOf(error: unknown): string {

@@ -4,6 +4,7 @@ import type { PhaseFacts } from "../decide/phase-facts.js";
 import type { Driver } from "../driver/driver.js";
 import type { BackendLooks } from "./backend-looks.js";
 import { messageOf, type Log } from "./log.js";
+import type { GatewayObserver } from "./observer.js";
 import { PhaseStore } from "./phase-store.js";
 import { policyOf, type PolicyOptions } from "./policy.js";
 import type { SandboxRecords } from "./sandbox-records.js";
@@ -21,6 +22,7 @@ export interface ReconcilingOptions {
   readonly isolationBackend: string | null;
   readonly sweepEveryMs: number;
   readonly wake: (id: string) => void;
+  readonly observer?: GatewayObserver | undefined;
 }
 
 /** One reconciler for each driver: a backend that does not answer holds up nobody else's sandboxes. */
@@ -63,7 +65,8 @@ export class Reconciling {
   }
 
   #tell({ id, outcome, error }: ReconcileOutcome): void {
-    const { log } = this.#options;
+    const { log, observer } = this.#options;
+    observer?.reconciled(outcome);
     if (outcome === "failed") log("reconcile-failed", { sandbox: id, error: messageOf(error) });
     // Once: the record leaves the scan by leaving `Starting`.
     if (outcome === "mismatch") log("isolation-backend-mismatch", { sandbox: id });

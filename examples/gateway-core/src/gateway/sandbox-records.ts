@@ -28,6 +28,9 @@ const CLAIM_MS = 2000;
 /** A record that is about to be written, as it was and as it will be. Pure. */
 export type Explain = (before: SandboxRecord, after: SandboxRecord, now: number) => SandboxRecord;
 
+/** Told of each write of this gateway once it took place. `null`: there was nothing before. */
+export type Written = (before: SandboxRecord | null, after: SandboxRecord) => void;
+
 /**
  * The records, decoded, with the one way in which they change: read, decide, compare-and-swap, and decide anew on
  * what is there when somebody else was faster. A decision on an old record is never written.
@@ -37,13 +40,21 @@ export class SandboxRecords {
   readonly #clock: Clock;
   readonly #hub: EventHub;
   readonly #explain: Explain;
+  readonly #written: Written;
 
   /** @param explain - Adds to every write what only this gateway knows. Default: nothing. */
-  constructor(store: RecordStore, clock: Clock, hub: EventHub, explain: Explain = (_before, after) => after) {
+  constructor(
+    store: RecordStore,
+    clock: Clock,
+    hub: EventHub,
+    explain: Explain = (_before, after) => after,
+    written: Written = () => undefined,
+  ) {
     this.#store = store;
     this.#clock = clock;
     this.#hub = hub;
     this.#explain = explain;
+    this.#written = written;
   }
 
   /** @throws CorruptRecordError */
@@ -60,7 +71,10 @@ export class SandboxRecords {
   async insert(record: SandboxRecord): Promise<InsertResult> {
     const { id, name } = record;
     const result = await this.#store.insert({ id, name, ...encode(record) });
-    if (result === "inserted") this.#hub.publish(id, 1, record);
+    if (result === "inserted") {
+      this.#written(null, record);
+      this.#hub.publish(id, 1, record);
+    }
     return result;
   }
 
@@ -92,6 +106,7 @@ export class SandboxRecords {
     const { id } = before;
     const record = this.#explain(before, decided, this.#clock.now());
     if (!(await this.#store.compareAndSwap(id, version, encode(record)))) return null;
+    this.#written(before, record);
     this.#hub.publish(id, version + 1, record);
     return { record, version: version + 1 };
   }

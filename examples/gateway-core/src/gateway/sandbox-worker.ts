@@ -17,6 +17,7 @@ import { limitedCall } from "./limited-call.js";
 import { messageOf } from "./log.js";
 import { Paced } from "./paced.js";
 import { managesLifecycle, policyOf, type PolicyOptions } from "./policy.js";
+import { attemptToken, secretsOf, withoutSecrets } from "./secrets.js";
 
 const STOP_LIMIT_MS = 30_000;
 
@@ -217,7 +218,7 @@ export class SandboxWorker {
 
   async #begin(): Promise<boolean> {
     const { id, records, around } = this.#options;
-    const token = this.#options.newId();
+    const token = attemptToken(this.#options.newId);
     const { result } = await records.change(id, (found, now) =>
       beginPending(found, this.#attempt(found, token), around(found), now),
     );
@@ -235,7 +236,7 @@ export class SandboxWorker {
 
   async #restart(): Promise<boolean> {
     const { id, records, around, log } = this.#options;
-    const token = this.#options.newId();
+    const token = attemptToken(this.#options.newId);
     const { result } = await records.change(id, (found, now) =>
       beginRestart(found, this.#attempt(found, token), around(found), now),
     );
@@ -256,7 +257,7 @@ export class SandboxWorker {
       driver.cleanUp({ id, name: record.name }, { signal }),
     );
     if (this.#closing.signal.aborted) return false;
-    const error = failure === null ? undefined : messageOf(failure);
+    const error = failure === null ? undefined : withoutSecrets(messageOf(failure), secretsOf(record));
     log("cleanup", { sandbox: id, claim: claim.claim, ok: failure === null, error: error ?? null });
     const end = { ...claim, ok: failure === null, error };
     const { result } = await records.change(id, (found, now) => finishCleanup(found, end, now));

@@ -1,11 +1,14 @@
-import { Hono, type Context } from "hono";
+import { Hono, type Context, type MiddlewareHandler } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import type { Gateway } from "../gateway/gateway.js";
 import type { Log } from "../gateway/log.js";
 import { sameSecret } from "../gateway/supervisor-auth.js";
+import type { GatewayMetrics } from "../metrics/gateway-metrics.js";
 import { answerError, errorBody } from "./errors.js";
 import { localOnly } from "./local-only.js";
+import { metricsRoutes, requestsCounted } from "./metrics-routes.js";
 import { pageRoutes } from "./page-routes.js";
+import { rateLimited, type RateLimits } from "./rate-limits.js";
 import { bearer } from "./request-input.js";
 import { supervisorRoutes } from "./supervisor-routes.js";
 import { userRoutes } from "./user-routes.js";
@@ -15,11 +18,22 @@ export interface AppOptions {
   readonly log: Log;
   /** What users must present. Absent: whoever is on this machine may use it, and nobody else. */
   readonly ownerToken?: string | undefined;
+  /** What the metrics are told from. Absent: there are none. */
+  readonly metrics?: GatewayMetrics | undefined;
+  /** Opens the metrics and nothing else, for whoever collects them. The owner's token opens them as well. */
+  readonly metricsToken?: string | undefined;
+  /** Absent: no limits. */
+  readonly rates?: RateLimits | undefined;
+  /** Aborts when the gateway ends: streams and held questions end then. */
+  readonly closing?: AbortSignal | undefined;
 }
 
 const MAX_BODY_BYTES = 256 * 1024;
 
-export function buildApp({ gateway, log, ownerToken }: AppOptions): Hono {
+export function buildApp(options: AppOptions): Hono {
+  const { gateway, log, ownerToken, metrics, metricsToken, rates } = options;
+  const closing = options.closing ?? new AbortController().signal;
+  const now = (): number => gateway.clock.now();
   const app = new Hono();
   app.onError((error, context) => answerError(error, context, log));
   app.notFound((context) =>
@@ -28,6 +42,8 @@ export function buildApp({ gateway, log, ownerToken }: AppOptions): Hono {
       404,
     ),
   );
+  if (metrics !== undefined) app.use(requestsCounted(metrics, now));
+  if (rates !== undefined) app.use(rateLimited(rates, now));
   app.use(
     bodyLimit({
       maxSize: MAX_BODY_BYTES,
@@ -36,16 +52,29 @@ export function buildApp({ gateway, log, ownerToken }: AppOptions): Hono {
     }),
   );
   app.get("/healthz", (context) => context.json({ ok: true }));
-  app.route("/", pageRoutes({ now: () => gateway.clock.now(), localOnly: ownerToken === undefined }));
-  app.route("/v1/supervisor", supervisorRoutes(gateway));
-  if (ownerToken === undefined) app.use("/v1/*", localOnly);
-  app.use("/v1/*", async (context: Context, next) => {
-    if (ownerToken !== undefined && !sameSecret(bearer(context), ownerToken)) {
-      return context.json(errorBody("unauthorized", "a valid owner token is required"), 401);
-    }
-    await next();
-    return undefined;
+  app.get("/readyz", async (context) => {
+    const readiness = await gateway.readiness();
+    return context.json(readiness, readiness.ready ? 200 : 503, { "cache-control": "no-store" });
   });
-  app.route("/v1", userRoutes(gateway));
+  app.route("/", pageRoutes({ now, localOnly: ownerToken === undefined }));
+  if (metrics !== undefined) {
+    app.use("/metrics", onlyWith([ownerToken, metricsToken]));
+    app.route("/", metricsRoutes(metrics));
+  }
+  app.route("/v1/supervisor", supervisorRoutes(gateway, closing));
+  app.use("/v1/*", onlyWith([ownerToken]));
+  app.route("/v1", userRoutes(gateway, closing));
   return app;
+}
+
+/** Lets in whoever has one of the tokens; where there is none, whoever is on this machine. */
+function onlyWith(tokens: readonly (string | undefined)[]): MiddlewareHandler {
+  const valid = tokens.filter((token) => token !== undefined);
+  if (valid.length === 0) return localOnly;
+  return async (context, next) => {
+    // Each is compared, so that the time says nothing about which it was.
+    const matches = valid.map((token) => sameSecret(bearer(context), token));
+    if (matches.includes(true)) return next();
+    return context.json(errorBody("unauthorized", "a valid owner token is required"), 401);
+  };
 }

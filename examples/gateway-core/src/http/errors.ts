@@ -3,6 +3,7 @@ import { HTTPException } from "hono/http-exception";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { messageOf, type Log } from "../gateway/log.js";
 import { NoSuchSandboxError } from "../gateway/sandbox-records.js";
+import { HIDDEN, masked } from "../gateway/secrets.js";
 import { InvalidInputError } from "../input-error.js";
 import { CorruptRecordError } from "../record/record-schema.js";
 
@@ -25,7 +26,7 @@ export function errorBody(code: string, message: string): ErrorBody {
 /** Every thrown error as an answer. What is nobody's mistake out there says no more than that it went wrong here. */
 export function answerError(error: Error, context: Context, log: Log): Response {
   if (error instanceof InvalidInputError) {
-    const { field, value, message } = error;
+    const { field, message, value } = discreet(error);
     return context.json({ error: { code: "invalid-input", message, field, value: value ?? null } }, 400);
   }
   if (error instanceof NoSuchSandboxError) return context.json(errorBody("not-found", error.message), 404);
@@ -35,6 +36,19 @@ export function answerError(error: Error, context: Context, log: Log): Response 
     return context.json(errorBody("corrupt-record", error.message), 500);
   }
   return context.json(errorBody("internal", "the gateway failed; its log says why"), 500);
+}
+
+/** Fields that may carry a secret of whoever sends them, and everything below them. */
+const DELICATE = /^(?:body|policy|driverOptions|message|cause)(?:$|[.[])/;
+
+/** The same error with the value as far as it may be said again: an answer is kept and shown where a request is not. */
+function discreet(error: InvalidInputError): InvalidInputError {
+  const { field, expected, value } = error;
+  if (typeof value === "object" && value !== null)
+    return new InvalidInputError(field, expected, masked(value));
+  return DELICATE.test(field) && typeof value === "string"
+    ? new InvalidInputError(field, expected, HIDDEN)
+    : error;
 }
 
 /** The status of a refusal by a rule. */

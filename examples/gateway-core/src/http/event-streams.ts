@@ -1,5 +1,6 @@
 import type { Context } from "hono";
 import { streamSSE, type SSEStreamingApi } from "hono/streaming";
+import { setMaxListeners } from "node:events";
 import type { RecordEvent } from "../gateway/event-hub.js";
 import type { Gateway } from "../gateway/gateway.js";
 import type { VersionedRecord } from "../gateway/sandbox-records.js";
@@ -11,6 +12,13 @@ const PAGE = 200;
 
 type ViewOf = (found: VersionedRecord) => SandboxView;
 
+export interface StreamOptions {
+  readonly gateway: Gateway;
+  readonly view: ViewOf;
+  /** Ends every stream: whoever follows comes back, to this gateway or to another one. */
+  readonly closing: AbortSignal;
+}
+
 /** A flag that can be waited for, at most for a while. */
 class Bell {
   #ring: (() => void) | null = null;
@@ -19,6 +27,15 @@ class Bell {
   ring(): void {
     this.#rung = true;
     this.#ring?.();
+  }
+
+  /** Also when a signal aborts, until what is returned is disposed. */
+  ringAt(signal: AbortSignal): Disposable {
+    const ring = (): void => this.ring();
+    // As many streams wait on one signal as there are readers: that is no leak.
+    setMaxListeners(0, signal);
+    signal.addEventListener("abort", ring, { once: true });
+    return { [Symbol.dispose]: () => signal.removeEventListener("abort", ring) };
   }
 
   async wait(stream: SSEStreamingApi): Promise<void> {
@@ -33,7 +50,7 @@ class Bell {
  * Follows one sandbox. The id of an event is the version of the record, which means the same after a restart and on
  * another gateway: a client that comes back gets what is newer than what it has, or nothing until there is.
  */
-export function streamOne(context: Context, gateway: Gateway, id: string, view: ViewOf): Response {
+export function streamOne(context: Context, { gateway, view, closing }: StreamOptions, id: string): Response {
   const last = Number(context.req.header("last-event-id") ?? "0");
   return streamSSE(context, async (stream) => {
     const bell = new Bell();
@@ -44,8 +61,9 @@ export function streamOne(context: Context, gateway: Gateway, id: string, view: 
       listening[Symbol.dispose]();
       bell.ring();
     });
+    const end = bell.ringAt(closing);
     let sent = Number.isSafeInteger(last) ? last : 0;
-    while (!stream.aborted) {
+    while (!stream.aborted && !closing.aborted) {
       const found = await gateway.records.read(id);
       if (found === null) {
         await stream.writeSSE({ event: "deleted", id: String(sent + 1), data: JSON.stringify({ id }) });
@@ -57,6 +75,7 @@ export function streamOne(context: Context, gateway: Gateway, id: string, view: 
       }
       await bell.wait(stream);
     }
+    end[Symbol.dispose]();
     listening[Symbol.dispose]();
   });
 }
@@ -65,7 +84,7 @@ export function streamOne(context: Context, gateway: Gateway, id: string, view: 
  * Follows all sandboxes of this gateway. An event id names this process and a number in it: a client that was away
  * for a moment gets what it missed, and any other one a fresh snapshot, which a `reset` announces.
  */
-export function streamAll(context: Context, gateway: Gateway, view: ViewOf): Response {
+export function streamAll(context: Context, { gateway, view, closing }: StreamOptions): Response {
   const { hub } = gateway;
   const [epoch, number] = (context.req.header("last-event-id") ?? "").split(".");
   return streamSSE(context, async (stream) => {
@@ -82,13 +101,15 @@ export function streamAll(context: Context, gateway: Gateway, view: ViewOf): Res
       listening[Symbol.dispose]();
       bell.ring();
     });
+    const end = bell.ringAt(closing);
     if (missed === null) await sendSnapshot(stream, gateway, view, `${hub.epoch}.${start}`);
-    while (!stream.aborted) {
+    while (!stream.aborted && !closing.aborted) {
       for (let event = queue.shift(); event !== undefined; event = queue.shift()) {
         await stream.writeSSE(message(event, hub.epoch, view));
       }
       await bell.wait(stream);
     }
+    end[Symbol.dispose]();
     listening[Symbol.dispose]();
   });
 }

@@ -1,5 +1,6 @@
 import type { Context, Next } from "hono";
 import { errorBody } from "./errors.js";
+import { remoteAddress } from "./peer.js";
 
 const LOOPBACK = new Set(["127.0.0.1", "localhost", "[::1]"]);
 
@@ -21,11 +22,9 @@ export async function localOnly(context: Context, next: Next): Promise<Response 
 }
 
 /** Whether the other end is on this machine. A request without a connection was made inside this process. */
-function isLocalPeer({ env }: Context): boolean {
-  const { incoming } = (env ?? {}) as { incoming?: { socket?: { remoteAddress?: string } } };
-  const address = incoming?.socket?.remoteAddress;
-  if (incoming === undefined) return true;
-  return address !== undefined && /^(::1$|127\.|::ffff:127\.)/.test(address);
+function isLocalPeer(context: Context): boolean {
+  const address = remoteAddress(context);
+  return address === null || /^(::1$|127\.|::ffff:127\.)/.test(address);
 }
 
 function nameOf(host: string): string {

@@ -1,7 +1,9 @@
 import { Hono, type Context } from "hono";
+import { setMaxListeners } from "node:events";
 import { readDeadline } from "slipway";
 import { observeTime } from "../decide/decision.js";
 import type { Gateway } from "../gateway/gateway.js";
+import { FAILURES_HEADER, readFailures } from "../metrics/failure-header.js";
 import { isServed, type SandboxRecord } from "../record/record.js";
 import { judgeSwap } from "../decide/activation-swap.js";
 import { activationBody, configurationQuery, reportBody } from "./bodies.js";
@@ -12,8 +14,10 @@ import { bearer, readBody, readQuery } from "./request-input.js";
 export const REMAINING_HEADER = "x-slipway-remaining-ms";
 
 /** What a supervisor may do, each time with the secret of its attempt and the number of its run. */
-export function supervisorRoutes(gateway: Gateway): Hono {
+export function supervisorRoutes(gateway: Gateway, closing: AbortSignal): Hono {
   const app = new Hono();
+  // As many questions are held as there are supervisors: that is no leak.
+  setMaxListeners(0, closing);
 
   /** Answers with a configuration newer than `after`, at once or within `waitMs`; 204 when there is none by then. */
   app.get("/:id/configuration", async (context) => {
@@ -21,15 +25,18 @@ export function supervisorRoutes(gateway: Gateway): Hono {
     const { after, waitMs } = readQuery(context, configurationQuery);
     const until = gateway.clock.now() + waitMs;
     for (;;) {
-      const changed = nextWrite(gateway, id, until, context.req.raw.signal);
+      const changed = nextWrite(gateway, id, until, [context.req.raw.signal, closing]);
       const found = await gateway.authenticate(id, bearer(context), runOf(context));
       if (typeof found === "string") return refusal(context, found, NOT_CURRENT);
-      const over = overReason(found.record);
-      if (over !== null) return refusal(context, over, `the sandbox is ${found.record.phase}`);
-      tellDeadline(context, found.record, gateway.clock.now());
-      const { generation, digest, policy } = found.record.configuration;
+      const now = gateway.clock.now();
+      // As time has made it: an expiry that nobody wrote yet is one all the same.
+      const record = observeTime(found.record, now);
+      const over = overReason(record);
+      if (over !== null) return refusal(context, over, `the sandbox is ${record.phase}`);
+      tellDeadline(context, record, now);
+      const { generation, digest, policy } = record.configuration;
       if (generation > after) return context.json({ generation, digest, policy });
-      if (gateway.clock.now() >= until || context.req.raw.signal.aborted) return context.body(null, 204);
+      if (now >= until || context.req.raw.signal.aborted || closing.aborted) return context.body(null, 204);
       await changed;
     }
   });
@@ -38,6 +45,7 @@ export function supervisorRoutes(gateway: Gateway): Hono {
     const report = await readBody(context, reportBody);
     const id = context.req.param("id");
     const result = await gateway.report(id, bearer(context), runOf(context), report);
+    if (result.ok) gateway.noteFailures(readFailures(context.req.header(FAILURES_HEADER)));
     if (!result.ok) return refusal(context, result.code, result.message);
     const found = await gateway.records.read(id);
     if (found !== null) tellDeadline(context, found.record, gateway.clock.now());
@@ -101,19 +109,24 @@ function overReason(record: SandboxRecord): "expired" | "settled" | null {
 /** Writes of another gateway are not announced here: look at least so often. */
 const LOOK_MS = 1000;
 
-function nextWrite(gateway: Gateway, id: string, until: number, signal: AbortSignal): Promise<void> {
+function nextWrite(
+  gateway: Gateway,
+  id: string,
+  until: number,
+  signals: readonly AbortSignal[],
+): Promise<void> {
   return new Promise((resolve) => {
     const { clock, hub } = gateway;
     const done = (): void => {
       listening[Symbol.dispose]();
       alarm[Symbol.dispose]();
-      signal.removeEventListener("abort", done);
+      for (const signal of signals) signal.removeEventListener("abort", done);
       resolve();
     };
     const listening = hub.subscribe((event) => {
       if (event.id === id) done();
     });
     const alarm = clock.schedule(Math.min(until, clock.now() + LOOK_MS), done);
-    signal.addEventListener("abort", done, { once: true });
+    for (const signal of signals) signal.addEventListener("abort", done, { once: true });
   });
 }

@@ -13,7 +13,7 @@ import { readBody, readQuery } from "./request-input.js";
 import { viewOf, type SandboxView } from "./view.js";
 
 /** What users and their tools may do. Progress and reports do not come in here. */
-export function userRoutes(gateway: Gateway): Hono {
+export function userRoutes(gateway: Gateway, closing: AbortSignal): Hono {
   const app = new Hono();
   /** Reasons as the request's contract has them: one that does not ask gets what it always got. */
   const viewer =
@@ -64,9 +64,9 @@ export function userRoutes(gateway: Gateway): Hono {
   );
   app.get("/sandboxes/:id/watch", async (context) => {
     const { record } = await find(gateway, context.req.param("id"));
-    return streamOne(context, gateway, record.id, viewer(context));
+    return streamOne(context, { gateway, closing, view: viewer(context) }, record.id);
   });
-  app.get("/events", (context) => streamAll(context, gateway, viewer(context)));
+  app.get("/events", (context) => streamAll(context, { gateway, closing, view: viewer(context) }));
 
   app.put("/sandboxes/:id/configuration", async (context) => {
     const write = await readBody(context, updateBody);

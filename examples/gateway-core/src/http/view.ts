@@ -10,13 +10,18 @@ import {
 } from "slipway";
 import type { Standing } from "../decide/standing.js";
 import type { Refusal } from "../gateway/refusals.js";
+import { shownPolicy } from "../gateway/secrets.js";
 import type { JsonObject } from "../record/json.js";
 import type { Intent, Phase } from "../record/phase.js";
 import { gatewayReasons } from "../record/reasons.js";
 import type { Admission, ImageSpec, SandboxRecord } from "../record/record.js";
+import { discreetView } from "./discreet-view.js";
 import { stepViews, type StepView } from "./step-view.js";
 
-/** A sandbox as the API shows it. The attempt's token and the driver's handle are not in it. */
+/**
+ * A sandbox as the API shows it. The attempt's token and the driver's handle are not in it, nor what the variables of
+ * the main process are set to.
+ */
 export interface SandboxView {
   readonly id: string;
   readonly name: string;
@@ -95,7 +100,7 @@ export function viewOf(record: SandboxRecord, version: number, context: ViewCont
   const { id, name, createdAt, phase, since, message, desired, startPending, spec } = record;
   const { now, refusals, standing, contract } = context;
   const conditions = convertConditions(record.conditions, { catalog: gatewayReasons, contract });
-  return {
+  const view: SandboxView = {
     id,
     name,
     version,
@@ -116,7 +121,7 @@ export function viewOf(record: SandboxRecord, version: number, context: ViewCont
     run: record.run,
     image: spec.image,
     command: spec.command,
-    configuration: record.configuration,
+    configuration: { ...record.configuration, policy: shownPolicy(record.configuration.policy) },
     appliedGeneration: record.appliedGeneration,
     admission: record.admission,
     deadline: deadlineView(record, now),
@@ -127,6 +132,7 @@ export function viewOf(record: SandboxRecord, version: number, context: ViewCont
     finishedAt: record.finishedAt,
     refusals,
   };
+  return discreetView(view, record);
 }
 
 /** The reason as the reader's contract has it: the one that Ready shows, where both say the same. */

@@ -1,5 +1,7 @@
 import { z } from "zod";
 import { checkInput } from "../check-input.js";
+import { HIDDEN } from "../gateway/secrets.js";
+import { InvalidInputError } from "../input-error.js";
 
 /** Together with a command of the size that a request may have, this is below what a system takes. */
 const MAX_ENV_BYTES = 100_000;
@@ -37,5 +39,12 @@ export type Policy = z.infer<typeof schema>;
 
 /** @throws InvalidInputError naming the field, what was expected there, and what was found. */
 export function parsePolicy(value: unknown): Policy {
-  return checkInput(schema, value, "policy");
+  try {
+    return checkInput(schema, value, "policy");
+  } catch (error) {
+    // The message becomes a condition. What a variable is set to is nobody's business, also of one in a wrong place.
+    if (!(error instanceof InvalidInputError) || /^policy\.(?:version|network)\b/.test(error.field))
+      throw error;
+    throw new InvalidInputError(error.field, error.expected, HIDDEN);
+  }
 }

@@ -1,4 +1,4 @@
-import { phases } from "slipway";
+import { isSlipwayError, phases } from "slipway";
 import { decodeDeadlineState, decodeTrackerState } from "slipway/schema";
 import { z } from "zod";
 import { checkInput } from "../check-input.js";
@@ -97,10 +97,17 @@ export class CorruptRecordError extends Error {
   readonly id: string;
 
   constructor(id: string, options: ErrorOptions) {
-    const { cause } = options;
-    super(`The record ${id} is corrupt: ${cause instanceof Error ? cause.message : String(cause)}`, options);
+    super(`The record ${id} is corrupt: ${faultOf(options.cause)}`, options);
     this.id = id;
   }
+}
+
+/** Where the fault is and what was expected there. The value may be a secret: it is in the cause, for whoever debugs. */
+function faultOf(cause: unknown): string {
+  if (cause instanceof InvalidInputError) return `${cause.field} must be ${cause.expected}`;
+  if (isSlipwayError(cause))
+    return `record.deadline.${cause.field ?? ""} is not as it must be (${cause.code})`;
+  return "it cannot be read";
 }
 
 /** @throws CorruptRecordError naming the field */

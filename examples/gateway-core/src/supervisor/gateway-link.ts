@@ -2,6 +2,8 @@ import type { Clock } from "slipway";
 import type { ActivationEntry } from "slipway/retry";
 import { z } from "zod";
 import type { SupervisorReport } from "../decide/supervisor-report.js";
+import { FAILURES_HEADER, writeFailures } from "../metrics/failure-header.js";
+import type { FailureTally } from "./failure-tally.js";
 import { within } from "./limit.js";
 
 export interface LinkOptions {
@@ -12,6 +14,8 @@ export interface LinkOptions {
   readonly clock: Clock;
   /** Told with every authenticated answer what is left of the gateway's deadline; `null` for none. */
   readonly onAnswer?: ((remainingMs: number | null) => void) | undefined;
+  /** Failed attempts, of which each report tells those that no report told before. */
+  readonly failures?: FailureTally | undefined;
 }
 
 const configurationSchema = z.object({ generation: z.int(), digest: z.string(), policy: z.unknown() });
@@ -96,7 +100,17 @@ export class GatewayLink {
     report: SupervisorReport,
     signal: AbortSignal,
   ): Promise<{ readonly activate: boolean } | "not-current"> {
-    const response = await this.#request("report", signal, report);
+    const { failures } = this.#options;
+    const counts = failures?.take() ?? {};
+    let response: unknown;
+    try {
+      const said = writeFailures(counts);
+      const more = said === "" ? {} : { [FAILURES_HEADER]: said };
+      response = await this.#request("report", signal, report, ANSWER_LIMIT_MS, more);
+    } catch (error) {
+      failures?.putBack(counts);
+      throw error;
+    }
     return response === "not-current" ? response : replySchema.parse(response);
   }
 
@@ -120,9 +134,11 @@ export class GatewayLink {
     signal: AbortSignal,
     body?: unknown,
     limitMs = ANSWER_LIMIT_MS,
+    more: Readonly<Record<string, string>> = {},
   ): Promise<unknown> {
     const { url, sandbox, token, run, clock } = this.#options;
     const headers: Record<string, string> = {
+      ...more,
       authorization: `Bearer ${token}`,
       "x-slipway-run": String(run),
     };

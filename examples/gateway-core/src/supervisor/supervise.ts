@@ -11,6 +11,7 @@ import {
 } from "slipway/retry";
 import { ATTEMPT_TIMEOUT_MS, Bootstrap, bootstrapRules, shortened, steadyRules } from "./bootstrap.js";
 import { Enforcement } from "./enforcement/enforcement.js";
+import { FailureTally } from "./failure-tally.js";
 import { DismissedError, GatewayLink } from "./gateway-link.js";
 import { HttpActivationLedger } from "./http-activation-ledger.js";
 import { within } from "./limit.js";
@@ -58,9 +59,11 @@ export class Supervisor {
     const { settings, program, signal, log, clock = systemClock } = options;
     this.#options = options;
     this.#deadline = new RemoteDeadline(clock, settings.budgetMs);
+    const failures = new FailureTally();
     this.#link = new GatewayLink({
       ...settings,
       clock,
+      failures,
       onAnswer: (remainingMs) => {
         this.#deadline.told(remainingMs);
         this.#reporter.reached();
@@ -74,6 +77,7 @@ export class Supervisor {
       deadline: this.#deadline,
       classify: bootstrapRules,
     });
+    this.#retrier.on("failure", ({ verdict }) => failures.add(verdict));
     this.#reporter = new StateReporter(this.#link, this.#retrier, log);
     this.#enforcement = new Enforcement(program, (message) => this.#enforcementLost(message));
     this.#bootstrap = new Bootstrap(this.#link, this.#enforcement);

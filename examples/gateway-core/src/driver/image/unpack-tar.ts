@@ -14,6 +14,9 @@ type Entry = Extract extends AsyncIterable<infer Item> ? Item : never;
 
 const CHUNK = 256 * 1024;
 
+/** An archive of a few megabytes can have millions of empty entries, and a disk has only so many places for them. */
+const MOST_ENTRIES = 1_000_000;
+
 export class EmptyArchiveError extends Error {
   override readonly name = "EmptyArchiveError";
 
@@ -22,17 +25,32 @@ export class EmptyArchiveError extends Error {
   }
 }
 
+/** What is there is no archive that can be read: it ends early, or its bytes make no sense. */
+export class UnreadableArchiveError extends Error {
+  override readonly name = "UnreadableArchiveError";
+}
+
+export interface UnpackLimits {
+  /** Of all contents together. */
+  readonly maxBytes: number;
+  readonly maxEntries?: number | undefined;
+  readonly signal: AbortSignal;
+}
+
 /**
  * Unpacks a .tar or .tar.gz. The meter counts bytes of the archive, whose size is known, and not of the contents,
  * whose size nobody knows beforehand.
+ *
+ * @throws EmptyArchiveError, EscapingEntryError, UnreadableArchiveError: what no second try mends; the signal's reason;
+ * and the system's own errors.
  */
 export async function unpackTar(
   archive: string,
   target: ImageRoot,
   meter: ByteMeter,
-  limits: { readonly maxBytes: number; readonly signal: AbortSignal },
+  limits: UnpackLimits,
 ): Promise<void> {
-  const { signal } = limits;
+  const { signal, maxEntries = MOST_ENTRIES } = limits;
   const extract = extractTar();
   // The reader takes no bytes at all for an archive without entries, but every archive has its end marker.
   if ((await stat(archive)).size === 0) throw new EmptyArchiveError();
@@ -45,9 +63,13 @@ export async function unpackTar(
     if (reading) cause = error;
   });
   let written = 0;
+  let entries = 0;
   try {
     for await (const entry of extract) {
       signal.throwIfAborted();
+      entries += 1;
+      if (entries > maxEntries)
+        throw new EscapingEntryError(entry.header.name, `it is one of more than ${maxEntries} entries`);
       written += await writeEntry(entry, target, limits.maxBytes - written);
     }
     await feed;
@@ -56,8 +78,15 @@ export async function unpackTar(
     extract.destroy();
     await feed.catch(() => undefined);
     signal.throwIfAborted();
-    throw cause ?? error;
+    throw archiveError(cause ?? error);
   }
+}
+
+/** What the system refuses may pass; what the reader of the archive refuses stays so. */
+function archiveError(error: unknown): unknown {
+  const isSystem = typeof (error as { syscall?: unknown }).syscall === "string";
+  if (isSystem || error instanceof EscapingEntryError || !(error instanceof Error)) return error;
+  return new UnreadableArchiveError(error.message, { cause: error });
 }
 
 async function* readMetered(archive: string, meter: ByteMeter): AsyncGenerator<Buffer> {
@@ -72,7 +101,12 @@ async function* readMetered(archive: string, meter: ByteMeter): AsyncGenerator<B
 }
 
 async function writeEntry(entry: Entry, target: ImageRoot, room: number): Promise<number> {
-  const { name, type, linkname, mode } = entry.header;
+  const { name, type, linkname, mode, size, pax } = entry.header;
+  if (!Number.isSafeInteger(size) || size < 0 || size > room)
+    throw new EscapingEntryError(name, "the image is larger than the driver's limit");
+  // Its content would be a map of the file with what is between the holes, and not the file.
+  if (Object.keys(pax ?? {}).some((key) => key.startsWith("GNU.sparse.")))
+    throw new EscapingEntryError(name, "a sparse file has no place in an image");
   switch (type) {
     case "directory":
       await target.directory(name, mode);

@@ -1,0 +1,71 @@
+import { serve } from "@hono/node-server";
+import { once } from "node:events";
+import { readFile, rename, writeFile } from "node:fs/promises";
+import type { Server } from "node:http";
+import { createServer as createTlsServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+
+/** Certificate chain and private key, PEM. */
+export interface TlsFiles {
+  readonly cert: string;
+  readonly key: string;
+}
+
+export interface ListenOptions {
+  readonly fetch: (request: Request, env: unknown) => Promise<Response>;
+  readonly dataDir: string;
+  readonly host: string;
+  /** Absent: the port of the last time, or any free one. */
+  readonly port?: number | undefined;
+  readonly tls?: TlsFiles | undefined;
+}
+
+/** Listens, and notes the port down for the next time. */
+export async function listen(
+  options: ListenOptions,
+): Promise<{ readonly server: Server; readonly port: number }> {
+  const { dataDir, port: asked } = options;
+  const note = join(dataDir, "gateway.json");
+  const port = asked ?? (await notedPort(note));
+  const server = await tryListen(options, port).catch((error: unknown) => {
+    if (asked !== undefined || port === 0) throw error;
+    return tryListen(options, 0);
+  });
+  const actual = (server.address() as AddressInfo).port;
+  // Another gateway on this store has the noted port, and its supervisors: the note stays its own.
+  const besideAnother = asked === undefined && port !== 0 && actual !== port;
+  if (!besideAnother) {
+    await noteDown(note, actual).catch((error: unknown) => {
+      server.close();
+      throw error;
+    });
+  }
+  return { server, port: actual };
+}
+
+/**
+ * Written beside and moved into place: half a note would send the next gateway to another port. Beside is a place of
+ * its own for each process, since gateways that share a folder may start at once.
+ */
+async function noteDown(note: string, port: number): Promise<void> {
+  const beside = `${note}.${process.pid}.${port}`;
+  await writeFile(beside, `${JSON.stringify({ port, pid: process.pid })}\n`);
+  await rename(beside, note);
+}
+
+async function tryListen({ fetch, host, tls }: ListenOptions, port: number): Promise<Server> {
+  const secure = tls === undefined ? {} : { createServer: createTlsServer, serverOptions: { ...tls } };
+  const server = serve({ fetch, hostname: host, port, ...secure }) as Server;
+  await once(server, "listening");
+  return server;
+}
+
+async function notedPort(note: string): Promise<number> {
+  try {
+    const { port } = JSON.parse(await readFile(note, "utf8")) as { port?: unknown };
+    return typeof port === "number" && Number.isInteger(port) ? port : 0;
+  } catch {
+    return 0;
+  }
+}
