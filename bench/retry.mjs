@@ -138,8 +138,9 @@ const shapes = {
 };
 const bytesOf = {};
 for (const [shape, work] of Object.entries(shapes)) {
-  // What is made once, compiled code above all, is made before.
-  for (const one of Object.values(patient)) await waiting(one, work, 20, () => 0);
+  // What is made once is made before, the code that the host compiles after many calls above all. Those that cannot be
+  // aborted get fewer: they stay.
+  for (const one of Object.values(patient)) await waiting(one, work, one.abortable ? SHAPED : 20, () => 0);
   bytesOf[shape] = pick(
     await interleave(
       each(patient, (one) => waiting(one, work, SHAPED)),

@@ -21,6 +21,11 @@ export interface Alarm extends Disposable {
   set(at: number): void;
 }
 
+/** What has an alarm, told when it rings: where many have one, a function for each would cost as much as the alarm. */
+export interface AlarmOwner {
+  alarmRang(): void;
+}
+
 /** How a {@link TimerQueue} behaves. */
 export interface TimerQueueOptions {
   /** Let the process exit although alarms are pending. Default `false`. */
@@ -69,7 +74,12 @@ export class TimerQueue {
    * @throws {@link SlipwayError} `INVALID_INSTANT` when `at` is not a finite number.
    */
   schedule(at: number, callback: () => void): Alarm {
-    const alarm = new HeapAlarm(this, callback);
+    return this.scheduleFor(at, callback);
+  }
+
+  /** @internal */
+  scheduleFor(at: number, owner: AlarmOwner | (() => void)): Alarm {
+    const alarm = new HeapAlarm(this, owner);
     this.place(alarm, at);
     return alarm;
   }
@@ -135,7 +145,7 @@ export class TimerQueue {
       if (alarm.place !== DUE) continue;
       alarm.place = NOWHERE;
       try {
-        alarm.callback();
+        alarm.ring();
       } catch (error) {
         thrown.push(error);
       }
@@ -209,12 +219,17 @@ class HeapAlarm implements Alarm {
   at = 0;
   key = 0;
   place = NOWHERE;
-  readonly callback: () => void;
+  readonly #owner: AlarmOwner | (() => void);
   readonly #queue: TimerQueue;
 
-  constructor(queue: TimerQueue, callback: () => void) {
+  constructor(queue: TimerQueue, owner: AlarmOwner | (() => void)) {
     this.#queue = queue;
-    this.callback = callback;
+    this.#owner = owner;
+  }
+
+  ring(): void {
+    if (typeof this.#owner === "function") this.#owner();
+    else this.#owner.alarmRang();
   }
 
   get pending(): boolean {

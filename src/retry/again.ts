@@ -18,7 +18,7 @@ const always = (): boolean => true;
 export const LOOP_OPTIONS = {
   retries: Number.POSITIVE_INFINITY,
   minTimeout: 0,
-  maxTimeout: Number.POSITIVE_INFINITY,
+  maxTimeout: 0,
   maxRetryTime: Number.POSITIVE_INFINITY,
   factor: 1,
   randomize: false,

@@ -1,5 +1,5 @@
 import { execute } from "abort-controller-x";
-import { sharedQueue, type Alarm } from "../clock/index.js";
+import { sharedQueue, type Alarm, type AlarmOwner } from "../clock/index.js";
 import type { Pausing } from "./again.js";
 import { Attempt, callHook, type AttemptContext } from "./attempt.js";
 import { Interruption } from "./interruption.js";
@@ -10,7 +10,7 @@ import type { RunRecord } from "./run-record.js";
  * One attempt, or one wait, at a time, each raced against its time and against the end of the run. One alarm serves
  * both.
  */
-export abstract class AttemptRace extends Interruption implements Pausing {
+export abstract class AttemptRace extends Interruption implements Pausing, AlarmOwner {
   protected readonly record: RunRecord;
   #alarm: Alarm | undefined;
   #current: Attempt | undefined;
@@ -105,12 +105,21 @@ export abstract class AttemptRace extends Interruption implements Pausing {
   }
 
   protected wait(): Promise<void> {
-    this.#setAlarm(this.record.nextAttemptAt ?? this.record.now(), () => this.#ring());
-    return execute<undefined>(this.asSignal(), (resolve) => {
-      this.#wake = resolve;
-      return passOn;
-    });
+    this.#setAlarm(this.record.nextAttemptAt ?? this.record.now());
+    AttemptRace.#beginning = this;
+    return execute(this.asSignal(), AttemptRace.#takeWake);
   }
+
+  /** Whose wait begins: handed over within one call. */
+  static #beginning: AttemptRace | undefined;
+
+  /** One function for every wait: `execute` keeps what it is given while it waits, and a closure with its context. */
+  static readonly #takeWake = (resolve: (value: undefined) => void): typeof passOn => {
+    const race = AttemptRace.#beginning;
+    AttemptRace.#beginning = undefined;
+    if (race !== undefined) race.#wake = resolve;
+    return passOn;
+  };
 
   /** The wait ends now, or at another instant. */
   protected endWait(): void {
@@ -130,20 +139,19 @@ export abstract class AttemptRace extends Interruption implements Pausing {
 
   #armAttempt(): void {
     const remaining = Math.max(Math.ceil(this.remainingMs()), 1);
-    this.#setAlarm(Math.min(this.record.attemptEndsAt(), this.record.now() + remaining), () => this.#ring());
+    this.#setAlarm(Math.min(this.record.attemptEndsAt(), this.record.now() + remaining));
   }
 
-  /** @param ring - Made where the caller's other closure is made, so that both share one context. */
-  #setAlarm(at: number, ring: () => void): void {
+  #setAlarm(at: number): void {
     if (this.#alarm !== undefined) {
       this.#alarm.set(at);
       return;
     }
     const { timers, clock } = this.record.options;
-    this.#alarm = (timers ?? sharedQueue(clock, false)).schedule(at, ring);
+    this.#alarm = (timers ?? sharedQueue(clock, false)).scheduleFor(at, this);
   }
 
-  #ring(): void {
+  alarmRang(): void {
     const attempt = this.#current;
     if (attempt === undefined) this.endWait();
     else if (this.remainingMs() <= 0) this.interrupt("deadline");

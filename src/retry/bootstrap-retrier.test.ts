@@ -470,6 +470,58 @@ describe("diagnosis", () => {
     },
   );
 
+  it.each([
+    ["a promise that rejects", () => Promise.reject(new Error("later")), 1],
+    ["a promise", () => Promise.resolve({ verdict: "permanent" }), 0],
+    ["a text", () => "permanent", 0],
+    [
+      "a trap",
+      () => ({
+        get verdict(): never {
+          throw new Error("trap");
+        },
+      }),
+      0,
+    ],
+  ] as const)("lets the tables decide where a classifier answers with %s", async (_what, answer, told) => {
+    const onHookError = vi.fn();
+    const retrier = make({ maxAttempts: 1, classify: answer as never, onHookError });
+    expect(await caught(retrier.run(() => Promise.reject(refused())))).toBeInstanceOf(
+      BootstrapExhaustedError,
+    );
+    expect(retrier.status().lastError).toMatchObject({ verdict: "transient", code: "ECONNREFUSED" });
+    await macrotask();
+    expect(onHookError).toHaveBeenCalledTimes(told);
+  });
+
+  it("takes from a classifier's answer only what has the right form", async () => {
+    const answer = {
+      verdict: "suspect",
+      code: 5,
+      explanation: {},
+      kind: 7,
+      retryAfterMs: "9",
+      pushbackMs: NaN,
+    };
+    const trap = Object.defineProperty({ ...answer }, "code", {
+      get: () => {
+        throw new Error("trap");
+      },
+    });
+    for (const each of [answer, trap]) {
+      const retrier = make({ maxAttempts: 1, classify: () => each as never });
+      expect(await caught(retrier.run(() => Promise.reject(refused())))).toBeInstanceOf(
+        BootstrapExhaustedError,
+      );
+      expect(retrier.status().lastError).toMatchObject({
+        verdict: "suspect",
+        code: "ECONNREFUSED",
+        kind: "network",
+        hintMs: null,
+      });
+    }
+  });
+
   it("passes over classifiers that answer nonsense, and never lets one decide about the caller", async () => {
     const retrier = make({ maxAttempts: 1, classify: () => ({ verdict: "perhaps" }) as never });
     await caught(retrier.run(() => Promise.reject(refused())));

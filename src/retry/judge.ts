@@ -1,7 +1,14 @@
 import { callHook } from "./attempt.js";
 import { classify } from "./classify/index.js";
+import { read, readText } from "./classify/inspect.js";
 import { wholeHint } from "./hints.js";
-import { isVerdict, type Classification, type ClassifyContext, type Classifier } from "./verdict.js";
+import {
+  isVerdict,
+  type Classification,
+  type FailureKind,
+  type ClassifyContext,
+  type Classifier,
+} from "./verdict.js";
 
 interface Judges {
   readonly classify: Classifier | undefined;
@@ -17,30 +24,35 @@ export function judge(error: unknown, context: ClassifyContext, judges: Judges):
   if (own === undefined || context.signal?.aborted === true || context.timedOut === true)
     return classify(error, context);
   const answer = ask(own, error, context, judges.onHookError);
-  if (answer === undefined || !isVerdict(answer.verdict)) return classify(error, context);
   const usual = classify(error, context);
-  const soft = answer.verdict === "transient" || answer.verdict === "suspect";
+  const verdict = read(answer, "verdict");
+  if (!isVerdict(verdict)) return usual;
+  const soft = verdict === "transient" || verdict === "suspect";
   return {
-    verdict: answer.verdict,
-    code: answer.code ?? usual.code,
-    explanation: answer.explanation ?? `The embedder's classifier says ${answer.verdict}`,
-    kind: answer.kind ?? usual.kind,
-    retryAfterMs: soft ? (wholeHint(answer.retryAfterMs) ?? usual.retryAfterMs) : undefined,
-    pushbackMs: soft ? (wholeHint(answer.pushbackMs) ?? usual.pushbackMs) : undefined,
+    verdict,
+    code: readText(answer, "code") ?? usual.code,
+    explanation: readText(answer, "explanation") ?? `The embedder's classifier says ${verdict}`,
+    kind: (readText(answer, "kind") as FailureKind | undefined) ?? usual.kind,
+    retryAfterMs: soft ? (wholeHint(read(answer, "retryAfterMs")) ?? usual.retryAfterMs) : undefined,
+    pushbackMs: soft ? (wholeHint(read(answer, "pushbackMs")) ?? usual.pushbackMs) : undefined,
   };
 }
 
+/** What the classifier answers. One that answers later has no say: it is only kept from rejecting unheard. */
 function ask(
   own: Classifier,
   error: unknown,
   context: ClassifyContext,
   onHookError: ((error: unknown) => void) | undefined,
-): ReturnType<Classifier> {
-  try {
-    const answer: unknown = own(error, context);
-    return typeof answer === "object" && answer !== null ? (answer as ReturnType<Classifier>) : undefined;
-  } catch (thrown) {
-    callHook(onHookError, thrown, undefined);
-    return undefined;
-  }
+): unknown {
+  let answer: unknown;
+  callHook(
+    () => {
+      answer = own(error, context);
+      return answer;
+    },
+    undefined,
+    onHookError,
+  );
+  return answer;
 }

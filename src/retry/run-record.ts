@@ -1,4 +1,5 @@
 import { messageOf, type AttemptFailure } from "./attempt-failure.js";
+import { cutOffFailure, failureOf, noteOf, type FailureNote } from "./failure-note.js";
 import type { InterruptedBy } from "./interruption.js";
 import { unmarked } from "./marks.js";
 import type { ResolvedOptions } from "./options.js";
@@ -23,7 +24,7 @@ export class RunRecord implements RetryProgress {
   previousMs: number | null = null;
   transientCount = 0;
   /** The first failure, and those after it as far as they are kept. */
-  first: AttemptFailure | undefined;
+  firstNote: FailureNote | undefined;
   startedAt: number | null = null;
   attemptStartedAt: number | null = null;
   nextAttemptAt: number | null = null;
@@ -37,7 +38,7 @@ export class RunRecord implements RetryProgress {
   declare permanentCount: number;
   declare suspectCount: number;
   declare cancelledCount: number;
-  declare later: readonly AttemptFailure[];
+  declare laterNotes: readonly FailureNote[];
   declare retryNowAt: number | null;
   /** Asked for during an attempt, for the wait that follows. */
   declare retryNowAsked: boolean;
@@ -104,16 +105,25 @@ export class RunRecord implements RetryProgress {
   /** Failures that the bounded history dropped. */
   get omitted(): number {
     const counted = this.transientCount + this.permanentCount + this.suspectCount + this.cancelledCount;
-    return counted - this.later.length - (this.first === undefined ? 0 : 1);
+    return counted - this.#notes.length;
   }
 
   /** The first failure, and the latest. */
   get history(): readonly AttemptFailure[] {
-    return this.first === undefined ? NONE : [this.first, ...this.later];
+    return this.#notes.map((note) => failureOf(note, this.startedAt ?? 0));
+  }
+
+  get first(): AttemptFailure | undefined {
+    return this.firstNote && failureOf(this.firstNote, this.startedAt ?? 0);
   }
 
   get last(): AttemptFailure | undefined {
-    return this.later.at(-1) ?? this.first;
+    const note = this.laterNotes.at(-1);
+    return note === undefined ? this.first : failureOf(note, this.startedAt ?? 0);
+  }
+
+  get #notes(): readonly FailureNote[] {
+    return this.firstNote === undefined ? NONE : [this.firstNote, ...this.laterNotes];
   }
 
   /** Whether nothing is left to wait for. */
@@ -181,33 +191,22 @@ export class RunRecord implements RetryProgress {
 
   /** The last error that the operation threw. */
   cause(): unknown {
-    return unmarked(this.history.findLast((failure) => failure.error !== undefined)?.error);
+    return unmarked(this.#notes.findLast(({ error }) => error !== undefined)?.error);
   }
 
   #note(verdict: "cancelled" | "transient", code: string, explanation: string, endedAt: number): void {
-    this.#remember({
-      attempt: this.attempts,
-      startedAt: this.attemptStartedAt ?? endedAt,
-      endedAt,
-      verdict,
-      code,
-      kind: verdict === "cancelled" ? "cancellation" : "unknown",
-      explanation,
-      message: explanation,
-      waitMs: null,
-      hintMs: null,
-      hintClamped: false,
-      error: undefined,
-    });
+    const startedAt = this.attemptStartedAt ?? endedAt;
+    this.#remember(cutOffFailure({ attempt: this.attempts, startedAt, endedAt, verdict, code, explanation }));
   }
 
   #remember(failure: AttemptFailure): void {
-    if (this.first === undefined) {
-      this.first = failure;
+    const note = noteOf(failure, this.startedAt ?? 0);
+    if (this.firstNote === undefined) {
+      this.firstNote = note;
       return;
     }
-    const later = [...this.later, failure];
-    this.later = later.length < this.options.historyLimit ? later : later.slice(1);
+    const later = [...this.laterNotes, note];
+    this.laterNotes = later.length < this.options.historyLimit ? later : later.slice(1);
   }
 
   #take(progress: RetryProgress): void {
@@ -233,7 +232,9 @@ export class RunRecord implements RetryProgress {
     this.state = stored.state;
     this.#take(stored);
     this.suspectSince = moved(stored.suspectSince);
-    [this.first, ...this.later] = stored.history.map((failure) => ({ ...failure, error: undefined }));
+    const began = stored.startedAt ?? 0;
+    const notes = stored.history.map((failure) => noteOf({ ...failure, error: undefined }, began));
+    [this.firstNote, ...this.laterNotes] = notes;
     this.startedAt = moved(stored.startedAt);
     this.attemptStartedAt = moved(stored.attemptStartedAt);
     this.nextAttemptAt = moved(stored.nextAttemptAt);
@@ -262,7 +263,7 @@ export class RunRecord implements RetryProgress {
   }
 }
 
-const NONE: readonly AttemptFailure[] = Object.freeze([]);
+const NONE: readonly FailureNote[] = Object.freeze([]);
 
 const seldom: Pick<
   RunRecord,
@@ -273,7 +274,7 @@ const seldom: Pick<
   | "permanentCount"
   | "suspectCount"
   | "cancelledCount"
-  | "later"
+  | "laterNotes"
   | "retryNowAt"
   | "retryNowAsked"
   | "beside"
@@ -286,7 +287,7 @@ const seldom: Pick<
   permanentCount: 0,
   suspectCount: 0,
   cancelledCount: 0,
-  later: NONE,
+  laterNotes: NONE,
   retryNowAt: null,
   retryNowAsked: false,
   beside: undefined,

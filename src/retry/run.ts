@@ -106,10 +106,11 @@ export class Run<T> extends AttemptRace {
   #loop(): Promise<T> {
     if (this.#ending !== undefined) return rejectedWith(this.#ending.reason);
     this.#isLooping = true;
-    return pRetry((turn) => (turn === 1 ? rejectedWith(this) : this.#turn()), LOOP_OPTIONS);
+    return pRetry(this.#turn.bind(this), LOOP_OPTIONS);
   }
 
-  #turn(): Promise<T> {
+  #turn(turn: number): Promise<T> {
+    if (turn === 1) return rejectedWith(this);
     const attempt = this.#mayAttempt(this.record.now()) ? this.call<T>(this.#operation) : undefined;
     return attempt ?? rejectedWith(this.#forLoop());
   }

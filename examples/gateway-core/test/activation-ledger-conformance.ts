@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import {
+  applyActivation,
   bootstrapSequence,
   completeActivation,
   stopActivation,
@@ -18,8 +19,50 @@ export interface LedgerCase {
 
 const first: ActivationEntry = { state: "activating", version: 1, claim: "a", at: 1_790_000_000_123 };
 
+function claimOf(claim: string): ActivationEntry {
+  const step = applyActivation(null, { type: "claim", claim }, 5);
+  assert.ok(step.applied);
+  return step.next;
+}
+
 async function start(ledger: ActivationLedger, instanceId: string, activate: () => unknown) {
   return bootstrapSequence({ instanceId, ledger, steps: [], activate });
+}
+
+/** A line to a ledger that loses the answer to a claim, so that it is given back, and keeps what it sent to do so. */
+class Unreliable implements ActivationLedger {
+  readonly #ledger: ActivationLedger;
+  #tellReleased: () => void = () => undefined;
+  #release: (() => unknown) | undefined;
+  readonly released = new Promise<void>((resolve) => {
+    this.#tellReleased = resolve;
+  });
+
+  constructor(ledger: ActivationLedger) {
+    this.#ledger = ledger;
+  }
+
+  read(instanceId: string): ReturnType<ActivationLedger["read"]> {
+    return this.#ledger.read(instanceId);
+  }
+
+  async compareAndSwap(
+    instanceId: string,
+    expectedVersion: number | null,
+    next: ActivationEntry | null,
+  ): Promise<boolean> {
+    const send = (): ReturnType<ActivationLedger["compareAndSwap"]> =>
+      this.#ledger.compareAndSwap(instanceId, expectedVersion, next);
+    const isDone = await send();
+    if (next !== null) throw new Error("the answer is lost");
+    this.#release = send;
+    this.#tellReleased();
+    return isDone;
+  }
+
+  async deliverAgain(): Promise<void> {
+    await this.#release?.();
+  }
 }
 
 export const activationLedgerConformance: readonly LedgerCase[] = [
@@ -73,6 +116,43 @@ export const activationLedgerConformance: readonly LedgerCase[] = [
       assert.equal(await ledger.compareAndSwap("i", null, null), true);
       assert.equal(await ledger.compareAndSwap("i", null, first), true);
       assert.deepEqual({ ...(await ledger.read("other")) }, first);
+    },
+  },
+  {
+    name: "a message about a claim that was given back never touches the claim after it, whenever it arrives",
+    run: async (open) => {
+      const [ledger, late] = [await open(), await open()];
+      const [gone, now] = [claimOf("gone"), claimOf("now")];
+      assert.equal(await ledger.compareAndSwap("i", null, gone), true);
+      assert.equal(await ledger.compareAndSwap("i", gone.version, null), true);
+      assert.equal(await ledger.compareAndSwap("i", null, now), true);
+      const started: ActivationEntry = { ...gone, state: "active", version: gone.version + 1 };
+      for (const next of [null, started, { ...started, state: "stopped" as const }])
+        assert.equal(await late.compareAndSwap("i", gone.version, next), false);
+      assert.deepEqual({ ...(await ledger.read("i")) }, now);
+    },
+  },
+  {
+    name: "a release that the network delivers again lets no second start through",
+    run: async (open) => {
+      const ledger = await open();
+      const wire = new Unreliable(ledger);
+      const given = bootstrapSequence({
+        instanceId: "i",
+        ledger: wire,
+        steps: [],
+        activate: () => assert.fail("the claim was given up"),
+        retrier: { maxAttempts: 1 },
+      });
+      await assert.rejects(given);
+      await wire.released;
+      let starts = 0;
+      await start(await open(), "i", async () => {
+        starts += 1;
+        await wire.deliverAgain();
+        await start(ledger, "i", () => (starts += 1));
+      });
+      assert.equal(starts, 1);
     },
   },
   {

@@ -1,3 +1,4 @@
+import { applyActivation } from "slipway/retry";
 import type { Hono } from "hono";
 import { readDeadline } from "slipway";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -42,8 +43,13 @@ const entryNow = async () => (await ask("GET", "activation")).entry;
 const swap = (expectedVersion: number | null, next: unknown) =>
   ask("POST", "activation", { expectedVersion, next });
 const accepted: SupervisorReport = { kind: "accepted", generation: 1 };
-const claim = (name = "a") => ({ state: "activating", version: 1, claim: name, at: 1 });
-const started = (name = "a") => ({ state: "active", version: 2, claim: name, at: 1 });
+const claim = (name = "a") => ({ state: "activating", version: firstVersion(name), claim: name, at: 1 });
+const started = (name = "a") => ({ state: "active", version: firstVersion(name) + 1, claim: name, at: 1 });
+
+function firstVersion(name: string): number {
+  const step = applyActivation(null, { type: "claim", claim: name }, 1);
+  return step.applied ? step.next.version : 0;
+}
 
 async function launch(): Promise<void> {
   bench.driver.launches.at(-1)?.succeed();
@@ -58,12 +64,12 @@ describe("the ledger over HTTP", () => {
     expect(await swap(null, claim())).toMatchObject({ status: 200, swapped: true });
     expect(await swap(null, claim("b"))).toMatchObject({ status: 200, swapped: false });
     expect(await swap(7, { ...started(), version: 8 })).toMatchObject({ swapped: false });
-    expect(await swap(1, started())).toMatchObject({ swapped: true });
+    expect(await swap(claim().version, started())).toMatchObject({ swapped: true });
     expect(await swap(7, null)).toMatchObject({ swapped: false });
     expect(await entryNow()).toMatchObject({
       state: "active",
       claim: "a",
-      version: 2,
+      version: started().version,
       at: bench.clock.now(),
     });
   });
@@ -96,8 +102,9 @@ describe("the ledger over HTTP", () => {
     ["an end", null, { ...claim(), state: "completed" }],
     ["a start without a claim", null, { ...claim(), state: "active" }],
     ["a claim of nobody", null, { ...claim(), claim: null }],
-    ["a leap of versions", null, { ...claim(), version: 5 }],
-    ["a second claim", 1, { ...claim(), version: 2 }],
+    ["a version of its own choice", null, { ...claim(), version: 5 }],
+    ["another claim's version", null, { ...claim(), version: claim("b").version }],
+    ["a second claim", claim().version, { ...claim(), version: claim().version + 1 }],
   ])("refuses %s from a supervisor", async (_what, expectedVersion, next) => {
     await report(accepted);
     expect(await swap(expectedVersion, next)).toMatchObject({ status: 409, error: { code: "not-allowed" } });
@@ -107,17 +114,22 @@ describe("the ledger over HTTP", () => {
   it("refuses another's claim to be started, and what is active to be given back", async () => {
     await report(accepted);
     await swap(null, claim());
-    expect(await swap(1, started("b"))).toMatchObject({ error: { code: "not-allowed" } });
-    await swap(1, started());
-    expect(await swap(2, null)).toMatchObject({ error: { code: "not-allowed" } });
+    expect(await swap(claim().version, { ...started(), claim: "b" })).toMatchObject({
+      error: { code: "not-allowed" },
+    });
+    await swap(claim().version, started());
+    expect(await swap(started().version, null)).toMatchObject({ error: { code: "not-allowed" } });
     expect(await entryNow()).toMatchObject({ state: "active" });
   });
 
   it("lets a claim that started nothing be given back", async () => {
     await report(accepted);
     await swap(null, claim());
-    expect(await swap(1, null)).toMatchObject({ swapped: true });
+    expect(await swap(claim().version, null)).toMatchObject({ swapped: true });
     expect(await swap(null, claim("b"))).toMatchObject({ swapped: true });
+    // The same message once more, from a line that repeats: it is about a claim that is gone.
+    expect(await swap(claim().version, null)).toMatchObject({ swapped: false });
+    expect(await entryNow()).toMatchObject({ claim: "b" });
   });
 
   it.each([
@@ -167,7 +179,7 @@ describe("what was started is on record", () => {
     await launch();
     await report(accepted);
     await swap(null, claim());
-    await swap(1, started());
+    await swap(claim().version, started());
     await report({ kind: "ready", generation: 1 });
     const before = await read();
     await report({ kind: "exited", exitCode: 0, signal: null });
@@ -249,7 +261,7 @@ describe("a bootstrap that failed for good", () => {
     await launch();
     await report(accepted);
     await swap(null, claim("second"));
-    await swap(1, started("second"));
+    await swap(claim("second").version, started("second"));
     await report({ kind: "ready", generation: 1 });
     expect(await read()).toMatchObject({ phase: "Ready", id });
   });

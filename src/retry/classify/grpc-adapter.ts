@@ -10,8 +10,9 @@ import {
   unreadableTarget,
   type GrpcStatusName,
 } from "./grpc-statuses.js";
-import { read, readHeader, readInteger, readText } from "./inspect.js";
+import { read, readEntry, readHeader, readInteger, readText } from "./inspect.js";
 import { connectCodes, localCodes } from "./local-codes.js";
+import { retryInfoMs } from "./retry-info.js";
 import { tlsEntry } from "./tls-codes.js";
 import { tlsCodeIn } from "./tls-phrases.js";
 
@@ -30,7 +31,8 @@ export function findGrpcStatus(error: unknown, now: number | undefined): Finding
   const pushbackMs = pushback === undefined ? undefined : parsePushback(pushback);
   if (pushbackMs === "stop") return strong(status.name, pushedBack);
   const retryAfter = readHeader(status.metadata, "retry-after");
-  const retryAfterMs = retryAfter === undefined ? undefined : (parseRetryAfter(retryAfter, now) ?? undefined);
+  const inHeader = retryAfter === undefined ? undefined : (parseRetryAfter(retryAfter, now) ?? undefined);
+  const retryAfterMs = inHeader ?? retryInfoMs(error, readEntry(status.metadata, STATUS_DETAILS));
   return inside(status, { pushbackMs, retryAfterMs });
 }
 
@@ -46,6 +48,9 @@ function inside({ name, details }: Status, hints: Hints): Finding {
   if (name === "RESOURCE_EXHAUSTED" && hinted) return strong(name, exhaustedWithHint, hints);
   return strong(name, grpcStatuses[name], hints);
 }
+
+/** The trailer with the status in full. */
+const STATUS_DETAILS = "grpc-status-details-bin";
 
 /** Node's and c-ares' codes, as they stand in the text of the last connection error. */
 const CODE = /\b(?:E[A-Z0-9]{3,}|ERR_[A-Z0-9_]+)\b/g;
@@ -63,9 +68,12 @@ function insideUnavailable(details: string): Finding | undefined {
   return undefined;
 }
 
+const UNREADABLE =
+  /failed to parse \w+ address|could not parse target|(?:no resolver could be created|could not (?:find a resolver|get a default scheme)) for target/i;
+
 /** An address with a scheme of another protocol, or with two ports, is looked up like a name and never found. */
 function isUnreadableTarget(details: string): boolean {
-  if (/failed to parse \w+ address|could not parse target/i.test(details)) return true;
+  if (UNREADABLE.test(details)) return true;
   const target = /name resolution failed for target (?:dns:(?:\/\/\/)?)?(?<name>\S*)/i.exec(details)
     ?.groups?.["name"];
   return target !== undefined && (target.includes("/") || target.split(":").length > 2);
@@ -88,6 +96,9 @@ function readStatus(error: unknown): Status | undefined {
   const raw = readText(error, "rawMessage");
   if (raw !== undefined && (isObject || readText(error, "name") === "ConnectError"))
     return { name, details: raw, metadata };
+  // grpc-web, which has the details in the message.
+  if (isObject && readText(error, "name") === "RpcError")
+    return { name, details: readText(error, "message") ?? "", metadata };
   return undefined;
 }
 

@@ -3,6 +3,7 @@ import { strong, type Finding } from "./finding.js";
 import { httpEntry, rateLimited } from "./http-statuses.js";
 import { read, readHeader, readInteger } from "./inspect.js";
 
+const IN_MILLISECONDS = ["retry-after-ms", "x-ms-retry-after-ms"];
 const REMAINING = ["x-ratelimit-remaining", "ratelimit-remaining", "x-rate-limit-remaining"];
 
 /**
@@ -10,22 +11,26 @@ const REMAINING = ["x-ratelimit-remaining", "ratelimit-remaining", "x-rate-limit
  * response thrown as it is carries.
  */
 export function findHttpStatus(error: unknown, now: number | undefined): Finding | undefined {
-  for (const holder of [error, read(error, "response"), read(error, "res")]) {
+  const holders = [error, read(error, "response"), read(error, "res")];
+  for (const holder of holders) {
     const status = readInteger(holder, "status") ?? readInteger(holder, "statusCode");
     const entry = status === undefined ? undefined : httpEntry(status);
     if (status === undefined || entry === undefined) continue;
-    const headers = read(holder, "headers") ?? read(error, "headers");
-    const retryAfterMs = readRetryAfter(headers, now);
-    const limited = status === 403 && (retryAfterMs !== undefined || isUsedUp(headers));
+    // The status may be on the error, and the headers on its response.
+    const bags = [holder, ...holders].map((each) => read(each, "headers"));
+    const retryAfterMs = bags.map((bag) => readRetryAfter(bag, now)).find((ms) => ms !== undefined);
+    const limited = status === 403 && (retryAfterMs !== undefined || bags.some(isUsedUp));
     return strong(`HTTP_${status}`, limited ? rateLimited : entry, { retryAfterMs });
   }
   return undefined;
 }
 
 function readRetryAfter(headers: unknown, now: number | undefined): number | undefined {
-  const precise = readHeader(headers, "retry-after-ms");
-  const ms = precise === undefined ? null : parseRetryAfterMs(precise);
-  if (ms !== null) return ms;
+  for (const name of IN_MILLISECONDS) {
+    const precise = readHeader(headers, name);
+    const ms = precise === undefined ? null : parseRetryAfterMs(precise);
+    if (ms !== null) return ms;
+  }
   const plain = readHeader(headers, "retry-after");
   return plain === undefined ? undefined : (parseRetryAfter(plain, now) ?? undefined);
 }

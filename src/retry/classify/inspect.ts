@@ -37,21 +37,43 @@ const MOST_MEMBERS = 32;
 const MOST_KEYS = 200;
 
 /**
- * One header, or one entry of call metadata: from `Headers`, gRPC's `Metadata`, a `Map`, or a plain object with
- * names in any letter case.
+ * One header, or one entry of call metadata: from `Headers`, gRPC's `Metadata`, a `Map`, a plain object with names in
+ * any letter case, or a list in which names and values take turns, or stand in pairs.
  */
 export function readHeader(bag: unknown, name: string): string | undefined {
+  const first = readEntry(bag, name);
+  if (typeof first === "string") return first;
+  return typeof first === "number" ? String(first) : undefined;
+}
+
+/** The same as it is: metadata may hold bytes. */
+export function readEntry(bag: unknown, name: string): unknown {
   if (typeof bag !== "object" || bag === null) return undefined;
   try {
     const get = read(bag, "get");
-    const found: unknown =
-      typeof get === "function" ? Reflect.apply(get, bag, [name]) : read(bag, keyLike(bag, name));
-    const first: unknown = Array.isArray(found) ? found[0] : found;
-    if (typeof first === "string") return first;
-    return typeof first === "number" ? String(first) : undefined;
+    let found: unknown;
+    if (typeof get === "function") found = Reflect.apply(get, bag, [name]);
+    else if (Array.isArray(bag)) found = inList(bag, name);
+    else found = read(bag, keyLike(bag, name));
+    return Array.isArray(found) ? found[0] : found;
   } catch {
     return undefined;
   }
+}
+
+function inList(list: readonly unknown[], name: string): unknown {
+  const flat = list
+    .slice(0, 2 * MOST_KEYS)
+    .flat(1)
+    .map(asText);
+  const index = flat.findIndex((each, place) => place % 2 === 0 && each?.toLowerCase() === name);
+  return index < 0 ? undefined : flat[index + 1];
+}
+
+/** Raw headers come as bytes in some clients. */
+function asText(value: unknown): string | undefined {
+  if (typeof value === "string") return value;
+  return value instanceof Uint8Array ? String.fromCharCode(...value.subarray(0, 1000)) : undefined;
 }
 
 function keyLike(bag: object, name: string): string {

@@ -2,6 +2,7 @@ import { permanentEntry as permanent, suspectEntry as suspect, type Classificati
 
 const WRONG_CALL = "The address, or an option of the call, is not valid: it stays so";
 const NOT_SUPPORTED = "This host cannot do what the configuration asks for";
+const IN_CIRCLES = "The server sends elsewhere again and again: the address is wrong";
 const BAD_ADDRESS = "The address cannot be read as one";
 
 /**
@@ -33,7 +34,17 @@ export const localCodes: ClassificationTable = Object.freeze({
   ERR_UNESCAPED_CHARACTERS: permanent("configuration", BAD_ADDRESS),
   ERR_INVALID_CHAR: permanent("configuration", "A header carries a character that HTTP does not allow"),
   ERR_INVALID_HTTP_TOKEN: permanent("configuration", "A header or method is not an HTTP token"),
+  ERR_UNSUPPORTED_PROTOCOL: permanent("configuration", BAD_ADDRESS),
+  ERR_TOO_MANY_REDIRECTS: permanent("configuration", IN_CIRCLES),
+  ERR_FR_TOO_MANY_REDIRECTS: permanent("configuration", IN_CIRCLES),
+  TooManyRedirects: permanent("configuration", IN_CIRCLES),
+  ERR_BAD_OPTION: permanent("program", WRONG_CALL),
+  ERR_BAD_OPTION_VALUE: permanent("program", WRONG_CALL),
+  ERR_NOT_SUPPORT: permanent("program", WRONG_CALL),
   UND_ERR_INVALID_ARG: permanent("program", WRONG_CALL),
+  UND_ERR_INVALID_RETURN_VALUE: permanent("program", WRONG_CALL),
+  UND_ERR_NOT_SUPPORTED: permanent("program", WRONG_CALL),
+  UND_ERR_REQ_CONTENT_LENGTH_MISMATCH: permanent("program", WRONG_CALL),
   ERR_ASSERTION: permanent("program", "The operation's own assertion failed"),
   ERR_MODULE_NOT_FOUND: permanent("configuration", "A module of the program is not installed"),
   MODULE_NOT_FOUND: permanent("configuration", "A module of the program is not installed"),

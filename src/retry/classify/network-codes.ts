@@ -6,6 +6,7 @@ import {
 } from "./entry.js";
 
 const RESTARTING = "The peer dropped the connection, as one that restarts does";
+const NOBODY = "Nobody listens yet: the usual race at start-up";
 const RESOLVER = "The name server could not answer for now";
 const MALFORMED_NAME = "The name, or the request for it, is malformed: no answer can come";
 const UNROUTED = "Routes, the pod network or a tunnel are not set up yet";
@@ -18,7 +19,7 @@ const TOO_SLOW = "The peer did not answer in time";
  * @public
  */
 export const networkCodes: ClassificationTable = Object.freeze({
-  ECONNREFUSED: transient("network", "Nobody listens yet: the usual race at start-up"),
+  ECONNREFUSED: transient("network", NOBODY),
   ECONNRESET: transient(
     "network",
     `${RESTARTING}. A server that refuses the client certificate after a TLS 1.3 handshake may look the same`,
@@ -30,6 +31,11 @@ export const networkCodes: ClassificationTable = Object.freeze({
   UND_ERR_SOCKET: transient("network", RESTARTING),
   ERR_STREAM_PREMATURE_CLOSE: transient("network", `${RESTARTING}, in the middle of a body`),
   ERR_SOCKET_CLOSED_BEFORE_CONNECTION: transient("network", RESTARTING),
+  // Bun's own words.
+  ConnectionRefused: transient("network", NOBODY),
+  FailedToOpenSocket: transient("network", NOBODY),
+  ConnectionClosed: transient("network", RESTARTING),
+  ConnectionReset: transient("network", RESTARTING),
   ETIMEDOUT: transient("timeout", TOO_SLOW),
   ESOCKETTIMEDOUT: transient("timeout", TOO_SLOW),
   ERR_SOCKET_CONNECTION_TIMEOUT: transient("timeout", TOO_SLOW),
@@ -78,6 +84,7 @@ export const networkCodes: ClassificationTable = Object.freeze({
 
   ECANCELED: suspect("cancellation", "Something cancelled the call, and it was not the caller"),
   UND_ERR_ABORTED: suspect("cancellation", "Something cancelled the request, and it was not the caller"),
+  ERR_CANCELED: suspect("cancellation", "Something cancelled the request, and it was not the caller"),
   ABORT_ERR: suspect("cancellation", "Something aborted the call, and it was not the caller"),
 
   ERR_HTTP2_GOAWAY_SESSION: transient("network", "The peer is about to close its session"),

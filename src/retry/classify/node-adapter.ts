@@ -27,7 +27,8 @@ export function findNodeCode(error: unknown): Finding | undefined {
   const code = readText(error, "code");
   if (code === undefined) return undefined;
   const text = readText(error, "message") ?? "";
-  if (code === "EPROTO") {
+  // Codes that stand for several failures: the text has the one.
+  if (code === "EPROTO" || code === "UNSPECIFIED") {
     const tls = tlsCodeIn(text);
     const entry = tls === undefined ? undefined : tlsEntry(tls);
     if (tls !== undefined && entry !== undefined) return strong(tls, entry);

@@ -51,6 +51,14 @@ export const tlsPhrases: readonly (readonly [phrase: RegExp, code: string])[] = 
   [/alert unrecognized name|unrecognized_name/i, "ERR_SSL_TLSV1_UNRECOGNIZED_NAME"],
   [/no application protocol/i, "ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL"],
   [/key values mismatch/i, "ERR_OSSL_X509_KEY_VALUES_MISMATCH"],
+  [/(?:EE|end entity) (?:certificate )?key too (?:weak|small)/i, "EE_KEY_TOO_SMALL"],
+  [/CA (?:certificate )?key too (?:weak|small)/i, "CA_KEY_TOO_SMALL"],
+  [/CA (?:md|signature digest algorithm) too weak/i, "CA_MD_TOO_WEAK"],
+  // What runtimes on Rust's TLS say.
+  [/invalid peer certificate: *(?:certificate )?expired/i, "CERT_HAS_EXPIRED"],
+  [/invalid peer certificate: *(?:certificate )?not ?valid ?yet/i, "CERT_NOT_YET_VALID"],
+  [/invalid peer certificate: *(?:certificate )?not ?valid ?for ?name/i, "ERR_TLS_CERT_ALTNAME_INVALID"],
+  [/invalid peer certificate/i, "CERT_UNTRUSTED"],
   [/PEM routines|no start line|bad decrypt/i, "ERR_OSSL_PEM"],
 ]);
 

@@ -42,7 +42,7 @@ export class Walk {
 
   #chainOf(error: unknown): unknown[] {
     const chain: unknown[] = [];
-    for (let link = error; isObject(link) && chain.length < DEPTH; link = read(link, "cause")) {
+    for (let link = error; isObject(link) && chain.length < DEPTH; link = behind(link)) {
       if (this.#seen.has(link) || this.#seen.size >= MOST_ERRORS) break;
       this.#seen.add(link);
       chain.push(link);
@@ -117,6 +117,12 @@ function combine(members: readonly Finding[]): Finding {
 function unknown(error: unknown): Finding {
   if (!isObject(error)) return weak("NON_ERROR", notAnError);
   return weak(readText(error, "code") ?? readText(error, "name") ?? "UNKNOWN_ERROR", unknownError);
+}
+
+/** What made an error happen. A failure while a resource is disposed of hides the one before it. */
+function behind(error: unknown): unknown {
+  const suppressed = readText(error, "name") === "SuppressedError" ? read(error, "suppressed") : undefined;
+  return read(error, "cause") ?? suppressed;
 }
 
 function isObject(value: unknown): boolean {

@@ -35,7 +35,6 @@ export class Activation {
   readonly #retrier: BootstrapRetrier;
   #isTaken = false;
   #isGivenUp = false;
-  #released: Promise<void> = Promise.resolve();
 
   constructor(ledger: ActivationLedger, instanceId: string, claim: string, retrier: BootstrapRetrier) {
     this.#ledger = ledger;
@@ -88,18 +87,8 @@ export class Activation {
     return step.applied || (entry?.state === "activating" && entry.claim === this.#claim);
   }
 
-  /**
-   * Nothing was started, and nothing will be: without this the instance would look uncertain for ever.
-   *
-   * One at a time: a release that read the entry before another one removed it would remove the next claimant's, which
-   * begins with the same version.
-   */
-  #release(): Promise<void> {
-    this.#released = this.#released.then(() => this.#releaseOnce());
-    return this.#released;
-  }
-
-  async #releaseOnce(): Promise<void> {
+  /** Nothing was started, and nothing will be: without this the instance would look uncertain for ever. */
+  async #release(): Promise<void> {
     try {
       const entry = await this.#ledger.read(this.#instanceId);
       if (this.#isTaken || entry?.state !== "activating" || entry.claim !== this.#claim) return;

@@ -1,4 +1,4 @@
-import type { ActivationEntry } from "slipway/retry";
+import { applyActivation, type ActivationEntry } from "slipway/retry";
 import type { ActivationSwap } from "../gateway/activations.js";
 import type { SandboxRecord } from "../record/record.js";
 
@@ -24,9 +24,12 @@ export function judgeSwap(
     const mayRelease = found === null || found.state === "activating";
     return mayRelease ? "try" : refused("not-allowed", `what is ${found.state} cannot be given back`);
   }
-  if (next.version !== (expectedVersion ?? 0) + 1)
-    return refused("not-allowed", "an entry's version grows by one with every change");
   if (next.claim === null) return refused("not-allowed", "an entry of a supervisor carries its claim");
+  if (next.version !== versionAfter(expectedVersion, next.claim))
+    return refused(
+      "not-allowed",
+      "an entry's version is its claim's own, and grows by one with every change",
+    );
   switch (next.state) {
     case "activating":
       if (expectedVersion !== null)
@@ -38,6 +41,13 @@ export function judgeSwap(
     default:
       return refused("not-allowed", `${next.state} is the gateway's to write`);
   }
+}
+
+/** The first version follows from the claim: no number that fits the entry of another one, or leaves no room above. */
+function versionAfter(expectedVersion: number | null, claim: string): number | null {
+  if (expectedVersion !== null) return expectedVersion + 1;
+  const first = applyActivation(null, { type: "claim", claim }, 0);
+  return first.applied ? first.next.version : null;
 }
 
 /** A stop, an expiry or another run that came first is in the record, also where the ledger does not show it yet. */
