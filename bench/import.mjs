@@ -46,7 +46,10 @@ try {
     });
     return pathToFileURL(outfile).href;
   };
-  const runtime = Object.keys(dependencies).filter((name) => name !== "zod");
+  // As src imports them: of one a file, and zod only in `slipway/schema`.
+  const runtime = Object.keys(dependencies)
+    .filter((name) => name !== "zod")
+    .map((name) => (name === "abort-controller-x" ? `${name}/lib/execute.js` : name));
   const targets = {
     empty: file("empty.mjs", "export {};"),
     ...Object.fromEntries(

@@ -42,7 +42,7 @@ const reasons = {
     "by hand one number is changed in place: no state to keep, no subject of parts, no time, nobody told. A new state a report is what lets a tracker be stored.",
   size: "the tables by folder and by module below say what it is. Of `retry` a third is the tables of `classify` (codes, phrases and their explanations), and a tenth the libraries under it; `retryBootstrap` alone still needs most of both. Of `phase` a third is the observers of the backends, which fall away where they are not imported, and the rules with their sentences are 22 %: `derivePhase` with `allowedOperations` alone is within 8 kB. Of `deadline` the pure functions alone are within 8 kB; the class adds the runners (in process, and with a commit), the clock and eventemitter3.",
   import:
-    "the package has one file an entry and shared chunks, and most of what is left is that of the dependencies: the table below has them alone, and the same code with them in one file.",
+    "of the four dependencies the root entry loads three. Two of them are CommonJS, for which Node starts a lexer (4 ms for an empty file) and reads file by file: eventemitter3 by itself is about 11 ms, p-retry 6 ms; of abort-controller-x one file is loaded instead of fifteen, which saved 25 ms. zod is not loaded. The library's own code in one file, with nothing else, is about 20 ms: it is parsed, and tables are made; minified about 3 ms less. The table below has the dependencies alone, and the same code with them in one file.",
 };
 
 export const reasonFor = (id) => reasons[id] ?? reasons[id.split(/[ -]/)[0]];

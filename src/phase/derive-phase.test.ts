@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
+import { describeReason, sandboxReasons } from "../conditions/index.js";
 import { derivePhase, type PhaseDecision } from "./derive-phase.js";
 import type { PhaseInput } from "./evidence.js";
 import { absent, present, unobserved, type Observation } from "./observation.js";
+import { backendWords } from "./reasons.js";
 import { reconcileRecord } from "./reconcile-record.js";
 import type { SandboxRecord } from "./record.js";
 
@@ -137,11 +139,37 @@ describe("a decision", () => {
     expect(
       decide(from, { ...waiting, failureReason: "ImagePullFailed", failureClass: "transient" }).reason,
     ).toBe("ImagePullFailed");
-    expect(decide(from, { ...waiting, backendReason: "ContainerCreating" }).reason).toBe("ContainerCreating");
+    // A word that no catalog knows is a newer backend's.
+    expect(decide(from, { ...waiting, backendReason: "ContainerThawing" }).reason).toBe("ContainerThawing");
     // Raw words that are no reasons stay out of the conditions.
     for (const backendReason of ["created", "Not started", "PAUSED_STARTING_UP", null])
       expect(decide(from, { ...waiting, backendReason }).reason).toBe("DependenciesNotReady");
     expect(decide(record("Starting"), waiting).reason).toBe("Starting");
+  });
+
+  it("publishes the catalog's word for a backend's, with that as its cause", () => {
+    const waiting = { ...up, running: false, ready: false };
+    for (const [reason, words] of Object.entries(backendWords)) {
+      for (const backendReason of words) {
+        expect(describeReason(backendReason, { catalog: sandboxReasons }).name).toBe(reason);
+        const { conditions, ...decision } = decide(record("Provisioning"), { ...waiting, backendReason });
+        expect(decision.reason).toBe(reason);
+        expect(conditions).toMatchObject([{ reason, cause: { reason: backendReason, message: "" } }]);
+      }
+    }
+  });
+
+  it("writes another word of the backend, and the same word once", () => {
+    const waiting = { ...up, running: false, ready: false };
+    const seen = (backendReason: string): Observation => ({ ...waiting, backendReason });
+    const first = reconcileRecord(record("Provisioning"), seen("PodInitializing"), null, NOW).record;
+    expect(first.conditions).toMatchObject([
+      { reason: "ContainerStarting", cause: { reason: "PodInitializing", message: "" } },
+    ]);
+    expect(reconcileRecord(first, seen("PodInitializing"), null, NOW + 1).record).toBe(first);
+    const next = reconcileRecord(first, seen("ContainerCreating"), null, NOW + 2);
+    expect(next.changed).toBe(true);
+    expect(next.record.conditions).toMatchObject([{ cause: { reason: "ContainerCreating" } }]);
   });
 
   it("names the timeout by the deadline's phase, or as the deadline says", () => {

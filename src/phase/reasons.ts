@@ -1,3 +1,5 @@
+import type { ConditionCause } from "../conditions/index.js";
+
 /** Deadline expiry, by the deadline's phase (OpenShell's provisioning deadline). */
 export const PROVISIONING_TIMED_OUT = "ProvisioningTimedOut";
 export const IMAGE_PREPARATION_TIMED_OUT = "ImagePreparationTimedOut";
@@ -70,7 +72,47 @@ export function isInfrastructureError(
 /** A word that may stand as a condition's reason: Pascal case, so that a raw `exited` or `Not started` does not leak. */
 const PUBLISHABLE = /^[A-Z][A-Za-z0-9]*[a-z][A-Za-z0-9]*$/;
 
-/** The backend's word where it may be published, else the fallback. */
-export function publishable(word: string | null, fallback: string): string {
-  return word !== null && PUBLISHABLE.test(word) ? word : fallback;
+/**
+ * Words of backends for a state that is no failure, by what the reason catalog calls them. Failures have their names
+ * from the observers.
+ */
+export const backendWords: Readonly<Record<string, readonly string[]>> = {
+  ContainerStarting: ["ContainerCreating", "PodInitializing"],
+  DependenciesNotReady: ["ContainersNotReady", "ReadinessGatesNotReady"],
+  Starting: ["Uninitialized", "Created"],
+  Stopping: ["PodNotTerminated", "PodTerminating", "Halting"],
+  Suspended: ["SandboxSuspended", "PodTerminated", "Paused"],
+  Unschedulable: ["SchedulingGated"],
+  ComputeStateUnknown: ["PodStateUnknown", "PodSchedulingUnknown"],
+  BackendOperationFailed: [
+    "KillContainerError",
+    "KillPodSandboxError",
+    "ResizePodInPlaceError",
+    "RemoveContainerError",
+  ],
+};
+
+/** What is published for a backend's word. */
+export interface PublishedReason {
+  readonly reason: string;
+  /** The word itself, where the catalog has another for it. */
+  readonly cause?: ConditionCause | undefined;
+}
+
+const publishedWords: ReadonlyMap<string, PublishedReason> = new Map(
+  Object.entries(backendWords).flatMap(([reason, words]) =>
+    words.map((word) => [
+      word,
+      Object.freeze({ reason, cause: Object.freeze({ reason: word, message: "" }) }),
+    ]),
+  ),
+);
+
+/**
+ * What stands for a backend's word: the catalog's word with the backend's as its cause, a word that the catalog does not
+ * know as it is (a newer backend may have it), and the fallback where the word may not be published at all.
+ */
+export function published(word: string | null, fallback: string): PublishedReason {
+  if (word === null) return { reason: fallback };
+  return publishedWords.get(word) ?? { reason: PUBLISHABLE.test(word) ? word : fallback };
 }

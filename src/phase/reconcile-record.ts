@@ -62,8 +62,11 @@ function isSettled(decision: PhaseDecision, record: SandboxRecord): boolean {
   if (isHeld(decision)) return true;
   if (record.reason !== decision.reason || record.conditions === undefined) return false;
   const current = getCondition(record.conditions, "Ready");
-  for (const { status, reason, message } of decision.conditions)
+  for (const { status, reason, message, cause } of decision.conditions) {
     if (current?.status !== status || current.reason !== reason || current.message !== message) return false;
+    // Without a cause of its own the decision says nothing against somebody's finer finding.
+    if (cause !== undefined && current.cause?.reason !== cause.reason) return false;
+  }
   return true;
 }
 

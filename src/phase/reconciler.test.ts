@@ -284,6 +284,34 @@ describe("the loop", () => {
   });
 });
 
+describe("close", () => {
+  it("aborts a driver call and waits for it and for what it leaves in the record", async () => {
+    const { backend, store, reconciler } = world({});
+    store.put("sb", record("Ready"));
+    backend.seen.set("sb", ready);
+    const order: string[] = [];
+    let release: (() => void) | undefined;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    const stop = await new Promise<{ readonly ended: Promise<unknown> }>((called) => {
+      const ended = reconciler.operate("sb", "stop", {
+        call: async ({ signal }) => {
+          signal.addEventListener("abort", () => order.push("aborted"));
+          called({ ended });
+          await held;
+          throw new Error("stopped half-way");
+        },
+      });
+      void ended.then(() => order.push("ended"));
+    });
+    const closed = reconciler.close().then(() => order.push("closed"));
+    expect(order).toEqual(["aborted"]);
+    release?.();
+    await closed;
+    expect(order).toEqual(["aborted", "ended", "closed"]);
+    expect(await stop.ended).toMatchObject({ outcome: "failed" });
+  });
+});
+
 describe("options and parts", () => {
   it("that are out of range are refused by name", () => {
     for (const [field, value] of [

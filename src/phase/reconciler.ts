@@ -129,11 +129,17 @@ export class Reconciler {
     this.#loop ??= new ReconcileLoop(this.#options, this, this.#limiter, this.#closing.signal);
   }
 
-  /** Stops watching and sweeping and waits for what is under way. Running driver calls are aborted. */
+  /**
+   * Stops watching and sweeping and waits for what is under way. Running driver calls are aborted and waited for too,
+   * with the record of how they ended, so that the store may be closed afterwards: a driver that ignores its signal
+   * holds this up.
+   */
   async close(): Promise<void> {
     this.#closing.abort();
-    for (const running of this.#running.values()) running.controller.abort();
+    const running = [...this.#running.values()];
+    for (const { controller } of running) controller.abort();
     await this.#loop?.done;
+    await Promise.allSettled(running.map(({ outcome }) => outcome));
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -5,7 +5,8 @@ import {
   IMAGE_PREPARATION_TIMED_OUT,
   PROVISIONING_TIMED_OUT,
   provisionalExitReasons,
-  publishable,
+  type PublishedReason,
+  published,
   restartableReasons,
 } from "./reasons.js";
 import type { PhaseRule, RuleContext, RuleOutcome } from "./rule.js";
@@ -22,9 +23,10 @@ function hold({ record }: RuleContext, fallback: string): RuleOutcome {
   };
 }
 
-function to(phase: Phase, reason: string, message: string): RuleOutcome {
+function to(phase: Phase, said: string | PublishedReason, message: string): RuleOutcome {
   const status = phase === "Ready" ? "True" : phase === "Unknown" ? "Unknown" : "False";
-  return { phase, reason, message, conditions: [{ type: "Ready", status, reason, message }] };
+  const { reason, cause } = typeof said === "string" ? { reason: said, cause: undefined } : said;
+  return { phase, reason, message, conditions: [{ type: "Ready", status, reason, message, cause }] };
 }
 
 /** An outcome that is always the same is made once. */
@@ -91,13 +93,13 @@ function failure(context: RuleContext, fallback: string): RuleOutcome {
   const { failureReason, backendReason, message } = context.observation;
   return to(
     "Error",
-    failureReason ?? publishable(backendReason, fallback),
+    failureReason ?? published(backendReason, fallback),
     message ?? "The backend reports a failure that waiting cannot mend.",
   );
 }
 
 /** Why a sandbox that is not ready yet is not ready yet. */
-function waitingReason(context: RuleContext): string {
+function waitingReason(context: RuleContext): string | PublishedReason {
   const { observation, record } = context;
   if (backendIsReady(context)) {
     if (!sessionSatisfies(context)) return "SupervisorNotConnected";
@@ -105,7 +107,7 @@ function waitingReason(context: RuleContext): string {
     if (record.admission === "pending") return "ConfigurationPending";
   }
   if (observation.failureReason !== null) return observation.failureReason;
-  return publishable(
+  return published(
     observation.ready === true ? null : observation.backendReason,
     record.phase === "Starting" ? "Starting" : "DependenciesNotReady",
   );
@@ -461,7 +463,7 @@ export const phaseRules: readonly PhaseRule[] = Object.freeze([
     on: { running: false },
     when: ({ observation }) => observation.completed === true && observation.running === false,
     decide: ({ observation }) =>
-      to("Error", publishable(observation.backendReason, "ProcessExited"), "The run ended without success."),
+      to("Error", published(observation.backendReason, "ProcessExited"), "The run ended without success."),
   },
   {
     name: "foreign-stop",
@@ -476,7 +478,7 @@ export const phaseRules: readonly PhaseRule[] = Object.freeze([
     decide: ({ observation }) =>
       to(
         "Stopping",
-        observation.failureReason ?? publishable(observation.backendReason, "Stopping"),
+        observation.failureReason ?? published(observation.backendReason, "Stopping"),
         "The run is being stopped from outside.",
       ),
   },
