@@ -12,6 +12,7 @@ export function checkInput<Schema extends z.ZodType>(
   input: unknown,
   root = "",
 ): z.infer<Schema> {
+  refuseDroppedKey(root, input);
   const result = schema.safeParse(input);
   if (result.success) return result.data;
   const issue = deepest(result.error.issues[0]);
@@ -20,6 +21,34 @@ export function checkInput<Schema extends z.ZodType>(
   const path = unknownKey === undefined ? issue.path : [...issue.path, unknownKey];
   const expected = unknownKey === undefined ? expectation(issue.message) : "absent (no such field)";
   throw new InvalidInputError(fieldName(root, path), expected, valueAt(input, path));
+}
+
+/** The schema library leaves this key out of what it gives back, and what was sent would be lost without a word. */
+const DROPPED = "__proto__";
+
+interface Place {
+  readonly value: object;
+  readonly key: PropertyKey;
+  readonly above: Place | null;
+}
+
+/** However deep the value is: a path is put together only where it is told. */
+function refuseDroppedKey(root: string, input: unknown): void {
+  const left: Place[] = [];
+  const visit = (value: unknown, key: PropertyKey, above: Place | null): void => {
+    if (typeof value === "object" && value !== null) left.push({ value, key, above });
+  };
+  visit(input, "", null);
+  for (let place = left.pop(); place !== undefined; place = left.pop()) {
+    const { value } = place;
+    if (Object.hasOwn(value, DROPPED)) {
+      const path: PropertyKey[] = [DROPPED];
+      for (let at: Place | null = place; at?.above; at = at.above) path.unshift(at.key);
+      throw new InvalidInputError(fieldName(root, path), "absent (no such field)", undefined);
+    }
+    for (const [key, found] of Object.entries(value))
+      visit(found, Array.isArray(value) ? Number(key) : key, place);
+  }
 }
 
 type Issue = z.core.$ZodIssue;

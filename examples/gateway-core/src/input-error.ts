@@ -21,6 +21,7 @@ export function showValue(value: unknown): string {
   return shorten(text);
 }
 
-function shorten(text: string): string {
+/** As much of a text as a message takes: also the name of a field may be as long as whoever wrote it liked. */
+export function shorten(text: string): string {
   return text.length > SHOWN ? `${text.slice(0, SHOWN - 1)}…` : text;
 }

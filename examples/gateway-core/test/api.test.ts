@@ -57,6 +57,12 @@ describe("bad input", () => {
     ["an unknown field", { ...BOX, colour: "red" }, "colour", /no such field.*"red"/],
     ["an unknown driver", { ...BOX, driver: "cloud" }, "driver", /one of fake, got "cloud"/],
     ["a policy that is no object", { ...BOX, policy: [] }, "policy", /got \[\]/],
+    [
+      "a key that would be lost on the way",
+      { ...BOX, policy: { version: 1, deep: [JSON.parse('{"__proto__":1}')] } },
+      "policy.deep[0].__proto__",
+      /absent/,
+    ],
     ["a budget of 0", { ...BOX, budgets: { preparationMs: 0 } }, "budgets.preparationMs", />0, got 0/],
     ["a budget of a fraction", { ...BOX, budgets: { stallMs: 1.5 } }, "budgets.stallMs", /got 1.5/],
     [

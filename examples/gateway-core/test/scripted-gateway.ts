@@ -9,6 +9,8 @@ export interface Asked {
   readonly path: string;
   readonly body: unknown;
   readonly authorization: string;
+  /** Failed attempts, as the supervisor counts them. */
+  readonly failures: string;
 }
 
 /** An answer of the test's own; `undefined` leaves it to the usual one, and `"drop"` breaks the connection. */
@@ -85,6 +87,7 @@ export class ScriptedGateway {
       path: new URL(request.url ?? "", this.url).pathname,
       body: text === "" ? null : JSON.parse(text),
       authorization: request.headers.authorization ?? "",
+      failures: String(request.headers["x-slipway-failures"] ?? ""),
     };
     this.asked.push(asked);
     const own = await this.script(asked);

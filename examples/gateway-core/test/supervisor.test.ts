@@ -6,6 +6,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { groupMembers } from "../src/driver/process-identity.js";
+import { readFailures } from "../src/metrics/failure-header.js";
 import { supervisorBundle } from "../src/supervisor-bundle.js";
 import { eventually } from "../src/testing/eventually.js";
 import { ScriptedGateway } from "./scripted-gateway.js";
@@ -82,6 +83,9 @@ describe("a supervisor whose gateway is not there yet", () => {
       reason: "BootstrapInProgress",
       message: expect.stringMatching(/attempt/) as string,
     });
+    const told = gateway.asked.map(({ failures }) => readFailures(failures).transient ?? 0);
+    const waits = [...supervised.text.matchAll(/for attempt (\d+)/g)].map(([, attempt]) => Number(attempt));
+    expect(told.reduce((sum, each) => sum + each, 0)).toBe(Math.max(...waits) - 1);
   });
 
   it("is one self-contained file, which needs nothing beside it", async () => {

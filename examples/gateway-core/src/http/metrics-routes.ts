@@ -1,5 +1,5 @@
 import { Hono, type MiddlewareHandler } from "hono";
-import { routePath } from "hono/route";
+import { matchedRoutes } from "hono/route";
 import type { GatewayMetrics } from "../metrics/gateway-metrics.js";
 
 const METHODS = new Set(["GET", "POST", "PUT", "DELETE"]);
@@ -12,16 +12,16 @@ export function metricsRoutes(metrics: GatewayMetrics): Hono {
   return app;
 }
 
-/** Counts every answer by the pattern of its route. What matched no route, or was refused before one, is `other`. */
+/** Counts every answer by the pattern of its route. What matched none but patterns for everything is `other`. */
 export function requestsCounted(metrics: GatewayMetrics, now: () => number): MiddlewareHandler {
   return async (context, next) => {
     const startedAt = now();
     await next();
     const { method } = context.req;
-    const route = routePath(context, -1);
+    const route = matchedRoutes(context).findLast(({ path }) => !path.endsWith("*"))?.path ?? "other";
     metrics.answered({
       method: METHODS.has(method) ? method : "other",
-      route: route.endsWith("*") ? "other" : route,
+      route,
       status: context.res.status,
       seconds: Math.max(now() - startedAt, 0) / 1000,
     });

@@ -10,6 +10,8 @@ interface Bucket {
 }
 
 const MOST_KEYS = 10_000;
+/** Fractions of a token do not add up to exactly one. */
+const NEARLY = 1e-9;
 
 /**
  * One token bucket for each key, in a table of bounded size: of too many keys those that were idle longest are
@@ -37,11 +39,11 @@ export class TokenBuckets {
     // A clock that went back earns nothing.
     const earned = (Math.max(now - found.at, 0) / 1000) * perSecond;
     const tokens = Math.min(found.tokens + earned, burst);
-    const isGranted = tokens >= 1;
+    const isGranted = tokens >= 1 - NEARLY;
     this.#buckets.delete(key);
-    this.#buckets.set(key, { tokens: isGranted ? tokens - 1 : tokens, at: now });
+    this.#buckets.set(key, { tokens: isGranted ? Math.max(tokens - 1, 0) : tokens, at: now });
     const [idlest] = this.#buckets.keys();
     if (this.#buckets.size > this.#mostKeys && idlest !== undefined) this.#buckets.delete(idlest);
-    return isGranted ? 0 : Math.ceil(((1 - tokens) / perSecond) * 1000);
+    return isGranted ? 0 : Math.max(Math.ceil(((1 - NEARLY - tokens) / perSecond) * 1000), 1);
   }
 }

@@ -7,6 +7,7 @@ import { NoSuchSandboxError, type VersionedRecord } from "../gateway/sandbox-rec
 import type { OperationResult } from "../decide/operations.js";
 import { REASON_CONTRACT_HEADER } from "./contract-header.js";
 import { createBody, listQuery, updateBody } from "./bodies.js";
+import { discreetView } from "./discreet-view.js";
 import { errorBody, statusOf } from "./errors.js";
 import { streamAll, streamOne } from "./event-streams.js";
 import { readBody, readQuery } from "./request-input.js";
@@ -18,13 +19,15 @@ export function userRoutes(gateway: Gateway, closing: AbortSignal): Hono {
   /** Reasons as the request's contract has them: one that does not ask gets what it always got. */
   const viewer =
     (context: Context) =>
-    ({ record, version }: VersionedRecord): SandboxView =>
-      viewOf(record, version, {
+    ({ record, version }: VersionedRecord): SandboxView => {
+      const view = viewOf(record, version, {
         now: gateway.clock.now(),
         refusals: gateway.refusals.of(record.id),
         standing: gateway.standing(record),
         contract: readContract(context.req.header(REASON_CONTRACT_HEADER)),
       });
+      return discreetView(view, record);
+    };
   const answer = (context: Context, changed: VersionedRecord & { result: OperationResult }): Response => {
     const { result } = changed;
     if (!result.ok) return context.json(errorBody(result.code, result.message), statusOf(result.code));

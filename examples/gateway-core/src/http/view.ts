@@ -15,7 +15,6 @@ import type { JsonObject } from "../record/json.js";
 import type { Intent, Phase } from "../record/phase.js";
 import { gatewayReasons } from "../record/reasons.js";
 import type { Admission, ImageSpec, SandboxRecord } from "../record/record.js";
-import { discreetView } from "./discreet-view.js";
 import { stepViews, type StepView } from "./step-view.js";
 
 /**
@@ -100,7 +99,7 @@ export function viewOf(record: SandboxRecord, version: number, context: ViewCont
   const { id, name, createdAt, phase, since, message, desired, startPending, spec } = record;
   const { now, refusals, standing, contract } = context;
   const conditions = convertConditions(record.conditions, { catalog: gatewayReasons, contract });
-  const view: SandboxView = {
+  return {
     id,
     name,
     version,
@@ -132,7 +131,6 @@ export function viewOf(record: SandboxRecord, version: number, context: ViewCont
     finishedAt: record.finishedAt,
     refusals,
   };
-  return discreetView(view, record);
 }
 
 /** The reason as the reader's contract has it: the one that Ready shows, where both say the same. */

@@ -2,7 +2,7 @@ import { isSlipwayError, phases } from "slipway";
 import { decodeDeadlineState, decodeTrackerState } from "slipway/schema";
 import { z } from "zod";
 import { checkInput } from "../check-input.js";
-import { InvalidInputError } from "../input-error.js";
+import { InvalidInputError, shorten } from "../input-error.js";
 import type { JsonObject } from "./json.js";
 import { INTENTS } from "./phase.js";
 import type { SandboxRecord } from "./record.js";
@@ -106,7 +106,7 @@ export class CorruptRecordError extends Error {
 function faultOf(cause: unknown): string {
   if (cause instanceof InvalidInputError) return `${cause.field} must be ${cause.expected}`;
   if (isSlipwayError(cause))
-    return `record.deadline.${cause.field ?? ""} is not as it must be (${cause.code})`;
+    return `${shorten(`record.deadline.${cause.field ?? ""}`)} is not as it must be (${cause.code})`;
   return "it cannot be read";
 }
 
