@@ -1,12 +1,10 @@
-import { VirtualClock } from "slipway/testing";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
-import { SANDBOX_VERSIONS, intentOf, type SandboxVersion } from "../src/resource/sandbox-api.js";
-import type { Release } from "./cluster/index.js";
+import { SANDBOX_VERSIONS } from "../src/resource/sandbox-api.js";
 import { RELEASE_OF } from "./driver-kit.js";
-import { InProcessSupervisors, Replica, SPEC, tempDirs } from "./gateway-kit.js";
-import { Driven, NAMESPACE, startNode } from "./kit.js";
+import { SPEC, tempDirs } from "./gateway-kit.js";
+import { startWorld, STORES } from "./gateway-world.js";
+import { NAMESPACE } from "./kit.js";
 
-const STORES = ["sqlite", "cluster"] as const;
 const open: AsyncDisposable[] = [];
 
 afterEach(async () => {
@@ -15,102 +13,10 @@ afterEach(async () => {
 
 afterAll(() => tempDirs.remove());
 
-/** A cluster with supervisors in its pods, and gateways that come and go, all on one virtual clock. */
-async function world(
-  release: Release,
-  store: (typeof STORES)[number],
-  more: { exitAfterMs?: number; pullMs?: number } = {},
-) {
-  const clock = new VirtualClock();
-  const driven = new Driven(clock);
-  const replicas: Replica[] = [];
-  let seed = 100;
-  const alive = (): Replica | null => replicas[0] ?? null;
-  const runtime: InProcessSupervisors = new InProcessSupervisors({
-    clock,
-    handle: () => api.node.handle,
-    gateway: () => alive()?.core ?? null,
-    exitAfterMs: () => more.exitAfterMs ?? null,
-  });
-  const api = await startNode({
-    clock,
-    release,
-    runtime,
-    ...(more.pullMs === undefined ? {} : { pullMs: more.pullMs }),
-  });
-  const logged: string[] = [];
-  const it = {
-    ...api,
-    clock,
-    driven,
-    runtime,
-    replicas,
-    logged,
-    alive,
-    core: () => {
-      const replica = alive();
-      if (replica === null) throw new Error("no gateway is alive");
-      return replica.core;
-    },
-    async gateway(): Promise<Replica> {
-      seed += 1;
-      const transport = driven.watched(api.transport());
-      const log = (event: string, fields: object): void =>
-        void logged.push(`${event} ${JSON.stringify(fields)}`);
-      const starting = Replica.start({ clock, transport, store, seed, log });
-      const replica = await it.during(starting);
-      replicas.push(replica);
-      return replica;
-    },
-    async kill(replica: Replica): Promise<void> {
-      replicas.splice(replicas.indexOf(replica), 1);
-      await it.during(replica.kill());
-    },
-    async during<T>(work: Promise<T>, limitMs = 300_000): Promise<T> {
-      let done = false;
-      work.then(
-        () => (done = true),
-        () => (done = true),
-      );
-      await driven.run(limitMs, () => done);
-      if (!(done as boolean)) throw new Error(`not done within ${limitMs} virtual milliseconds`);
-      return work;
-    },
-    async phase(name: string): Promise<string> {
-      const found = await it.during(it.core().records.findByName(name));
-      return found === null ? "none" : `${found.record.phase}/${found.record.reason}`;
-    },
-    async id(name: string): Promise<string> {
-      return (await it.during(it.core().records.findByName(name)))?.record.id ?? "";
-    },
-    async until(name: string, wanted: string | RegExp, limitMs = 600_000): Promise<void> {
-      let last = "";
-      for (let passed = 0; passed < limitMs; passed += 1000) {
-        last = await it.phase(name);
-        if (typeof wanted === "string" ? last.startsWith(wanted) : wanted.test(last)) return;
-        await driven.run(1000);
-      }
-      throw new Error(
-        `${name} is ${last} and never became ${String(wanted)}: ${logged.slice(-8).join("\n")}`,
-      );
-    },
-    async suspend(version: SandboxVersion, name: string): Promise<void> {
-      const path = `/apis/agents.x-k8s.io/${version}/namespaces/${NAMESPACE}/sandboxes/${name}`;
-      await api.admin.patch(
-        path,
-        { spec: intentOf(version, false) },
-        { signal: new AbortController().signal },
-      );
-    },
-    claim: (name: string) =>
-      api.node.handle.find("persistentvolumeclaims", NAMESPACE, `workspace-${name}`)?.metadata.uid,
-    async [Symbol.asyncDispose]() {
-      for (const replica of replicas.splice(0)) await replica.kill();
-      await api[Symbol.asyncDispose]();
-    },
-  };
-  open.push(it);
-  return it;
+async function world(...args: Parameters<typeof startWorld>): ReturnType<typeof startWorld> {
+  const started = await startWorld(...args);
+  open.push(started);
+  return started;
 }
 
 describe.each(STORES)("seed 002, records in %s", (store) => {
