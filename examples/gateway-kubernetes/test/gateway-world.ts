@@ -16,6 +16,8 @@ export async function startWorld(
     pullMs?: number;
     /** The gateway that a supervisor's next call reaches, of those that are alive. Default: the first. */
     route?: (alive: readonly Replica[]) => Replica | null;
+    /** Writes that the API server remembers; older ones it has compacted. */
+    historyLimit?: number;
   } = {},
 ) {
   const clock = new VirtualClock();
@@ -34,6 +36,7 @@ export async function startWorld(
     release,
     runtime,
     ...(more.pullMs === undefined ? {} : { pullMs: more.pullMs }),
+    ...(more.historyLimit === undefined ? {} : { historyLimit: more.historyLimit }),
   });
   const logged: string[] = [];
   const it = {
@@ -90,6 +93,15 @@ export async function startWorld(
       throw new Error(
         `${name} is ${last} and never became ${String(wanted)}: ${logged.slice(-8).join("\n")}`,
       );
+    },
+    /** The most requests that the API server was asked in one second of the latest ones. */
+    busiestSecond(): number {
+      const seconds = new Map<number, number>();
+      for (const { at } of api.server.ledger.recent) {
+        const second = Math.floor(at / 1000);
+        seconds.set(second, (seconds.get(second) ?? 0) + 1);
+      }
+      return Math.max(0, ...seconds.values());
     },
     async suspend(version: SandboxVersion, name: string): Promise<void> {
       const path = `/apis/agents.x-k8s.io/${version}/namespaces/${NAMESPACE}/sandboxes/${name}`;
