@@ -5,8 +5,8 @@ import { isObject, textOf, type JsonObject, type KubeObject } from "../apiserver
 /** What a container tells its kubelet, never within the call that started it. */
 export interface ContainerEvents {
   ready(isReady: boolean): void;
-  /** Its end; `reason` where it is not the exit code that tells it (OOMKilled). */
-  exited(code: number, reason?: string): void;
+  /** Its end; `reason` where it is not the exit code that tells it (OOMKilled); the end of what it wrote. */
+  exited(code: number, reason?: string, log?: string): void;
 }
 
 /** One run of one container. */
