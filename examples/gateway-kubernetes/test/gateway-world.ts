@@ -1,5 +1,6 @@
 import { VirtualClock } from "slipway/testing";
 import { intentOf, type SandboxVersion } from "../src/resource/sandbox-api.js";
+import type { Transport } from "../src/api/transport.js";
 import type { Release } from "./cluster/index.js";
 import { InProcessSupervisors, Replica } from "./gateway-kit.js";
 import { Driven, NAMESPACE, startNode } from "./kit.js";
@@ -39,6 +40,7 @@ export async function startWorld(
     ...(more.historyLimit === undefined ? {} : { historyLimit: more.historyLimit }),
   });
   const logged: string[] = [];
+  let asked = 0;
   const it = {
     ...api,
     clock,
@@ -54,7 +56,11 @@ export async function startWorld(
     },
     async gateway(): Promise<Replica> {
       seed += 1;
-      const transport = driven.watched(api.transport());
+      const own = driven.watched(api.transport());
+      const transport: Transport = (request) => {
+        asked += 1;
+        return own(request);
+      };
       const log = (event: string, fields: object): void =>
         void logged.push(`${event} ${JSON.stringify(fields)}`);
       const starting = Replica.start({ clock, transport, store, seed, log });
@@ -93,6 +99,19 @@ export async function startWorld(
       throw new Error(
         `${name} is ${last} and never became ${String(wanted)}: ${logged.slice(-8).join("\n")}`,
       );
+    },
+    /** Requests that gateways sent, also those that nobody took. */
+    get asked(): number {
+      return asked;
+    },
+    /** As a pod is started again and again until the API server is there. */
+    async gatewayAtLast(): Promise<void> {
+      for (let tries = 1; ; tries += 1) {
+        const started = await it.gateway().catch((error: unknown) => error);
+        if (!(started instanceof Error)) return;
+        if (tries === 20) throw started;
+        await driven.run(10_000);
+      }
     },
     /** The most requests that the API server was asked in one second of the latest ones. */
     busiestSecond(): number {

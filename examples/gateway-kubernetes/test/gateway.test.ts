@@ -1,6 +1,4 @@
 import { afterAll, afterEach, describe, expect, it } from "vitest";
-import { SANDBOX_VERSIONS } from "../src/resource/sandbox-api.js";
-import { RELEASE_OF } from "./driver-kit.js";
 import { SPEC, tempDirs } from "./gateway-kit.js";
 import { startWorld, STORES } from "./gateway-world.js";
 import { NAMESPACE } from "./kit.js";
@@ -69,88 +67,6 @@ describe("seed 002, the gateway's process gone", () => {
     await it.until("job", "Completed");
     await it.driven.run(5000);
     expect([...it.runtime.started.values()]).toEqual([1, 1]);
-  });
-});
-
-describe.each(SANDBOX_VERSIONS)("seed 004 on %s", (version) => {
-  const release = RELEASE_OF[version];
-
-  it("is startable after a dependency failure suspended it during the bootstrap", async () => {
-    const it = await world(release, "cluster");
-    const gateway = await it.gateway();
-    // The pod runs and its supervisor hears nobody: the bootstrap is under way.
-    it.replicas.splice(0);
-    await it.during(gateway.core.create({ name: "box", spec: SPEC, policy: { version: 1 } }));
-    await it.driven.run(10_000);
-    it.replicas.push(gateway);
-    const claim = it.claim("box");
-    const resource = it.node.handle.find("sandboxes.agents.x-k8s.io", NAMESPACE, "box")?.metadata.uid;
-    const suspending = it.suspend(version, "box");
-    await it.during(suspending);
-    await it.driven.run(15_000);
-    await it.during(gateway.core.reconcile());
-    const phase = await it.phase("box");
-    if (!phase.startsWith("Ready")) {
-      const id = await it.id("box");
-      const standing = gateway.core.standing((await it.during(gateway.core.records.read(id)))!.record);
-      expect(JSON.stringify(standing)).toContain('"start"');
-      await it.during(it.core().startSandbox(id));
-    }
-    await it.until("box", "Ready");
-    expect(it.claim("box")).toBe(claim);
-    expect(it.node.handle.find("sandboxes.agents.x-k8s.io", NAMESPACE, "box")?.metadata.uid).toBe(resource);
-    for (const count of it.runtime.started.values()) expect(count).toBe(1);
-  });
-
-  it("is startable after a stop that a start followed at once", async () => {
-    const it = await world(release, "cluster");
-    await it.gateway();
-    await it.during(it.core().create({ name: "box", spec: SPEC, policy: { version: 1 } }));
-    await it.until("box", "Ready");
-    const claim = it.claim("box");
-    const id = await it.id("box");
-    for (let round = 0; round < 3; round += 1) {
-      const both = Promise.all([
-        it.core().stopSandbox(id),
-        it
-          .core()
-          .startSandbox(id)
-          .catch(() => null),
-      ]);
-      await it.during(both);
-      await it.driven.run(20_000);
-      if (!(await it.phase("box")).startsWith("Ready")) await it.during(it.core().startSandbox(id));
-      await it.until("box", "Ready");
-    }
-    expect(it.claim("box")).toBe(claim);
-    expect(it.runtime.mostLive).toBe(1);
-    for (const count of it.runtime.started.values()) expect(count).toBe(1);
-  });
-
-  it("comes back after a reboot of the node and everything on it, in whatever order", async () => {
-    for (const when of ["bootstrapping", "ready"] as const) {
-      const it = await world(release, "cluster", { pullMs: 4000 });
-      const gateway = await it.gateway();
-      await it.during(gateway.core.create({ name: "box", spec: SPEC, policy: { version: 1 } }));
-      if (when === "ready") await it.until("box", "Ready");
-      else await it.driven.run(2000);
-      const claim = it.claim("box");
-      await it.kill(gateway);
-      it.node.controller.stop();
-      await it.server.close();
-      it.node.kubelet.reboot(20_000);
-      await it.driven.run(30_000);
-      await it.server.listen();
-      await it.gateway();
-      await it.driven.run(20_000);
-      it.node.controller.start();
-      await it.driven.run(60_000);
-      const phase = await it.phase("box");
-      if (!phase.startsWith("Ready")) await it.during(it.core().startSandbox(await it.id("box")));
-      await it.until("box", "Ready");
-      expect(it.claim("box")).toBe(claim);
-      for (const count of it.runtime.started.values()) expect(count).toBe(1);
-    }
   });
 });
 
