@@ -7,7 +7,7 @@ import { systemClock } from "slipway";
 import { Authority } from "./apiserver/certificates.js";
 import type { KubeObject } from "./apiserver/index.js";
 import { textOf } from "./apiserver/object.js";
-import { MountingRuntime } from "./cluster/mounting-runtime.js";
+import { MountingRuntime } from "./cluster/index.js";
 import { tempDirs } from "./gateway-kit.js";
 import { NAMESPACE, SETTINGS, startNode } from "./kit.js";
 import { Https } from "./protocol/https.js";
