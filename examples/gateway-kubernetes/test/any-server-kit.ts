@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import { KubeConfig } from "@kubernetes/client-node";
 import { KubeClient } from "../src/api/kube-client.js";
 import { onAbort } from "../src/api/on-abort.js";
+import { textOf } from "../src/api/read-body.js";
 import { kubeConfigTransport, type Transport } from "../src/api/transport.js";
 import { KubernetesDriver } from "../src/driver/kubernetes-driver.js";
 import { wantsRun, type SandboxVersion } from "../src/resource/sandbox-api.js";
@@ -99,6 +100,12 @@ export async function startOnAnyServer() {
       }),
     sandbox: (name: string, version: SandboxVersion = "v1beta1") =>
       admin.get(path(version, name), { signal }).catch(() => null),
+    /** What `kubectl get` asks for. */
+    async table(of: string): Promise<{ readonly rows: readonly { readonly cells: readonly unknown[] }[] }> {
+      const headers = { accept: "application/json;as=Table;v=v1;g=meta.k8s.io" };
+      const reply = await plain({ method: "GET", path: of, headers, signal });
+      return JSON.parse(await textOf(reply.body)) as { rows: { cells: unknown[] }[] };
+    },
     /** Breaks the connection of every watch. */
     breakStreams(): void {
       for (const stream of streams) stream.abort(new Error("the connection broke"));

@@ -9,6 +9,8 @@ import { BOOTSTRAP_KEY } from "../src/resource/names.js";
 import { newSandbox } from "../src/resource/sandbox-manifest.js";
 import { parseKubernetesOptions } from "../src/driver/options.js";
 import { SANDBOX_VERSIONS, intentOf } from "../src/resource/sandbox-api.js";
+import { RECORD_GROUP, RECORD_VERSION } from "../src/store/record-object.js";
+import { ResourceStore } from "../src/store/resource-store.js";
 import { AGAINST, EXTERNAL, startOnAnyServer } from "./any-server-kit.js";
 import { launchRequest, REF } from "./driver-kit.js";
 
@@ -108,6 +110,23 @@ describe(`the driver's requests, against ${AGAINST}`, () => {
     const { signal } = on;
     expect(await driver.observe(REF, {}, null, { signal })).toMatchObject({ exists: false });
     expect(on.sent.map(({ path }) => path)).toContain(on.path("v1beta1", REF.name));
+  });
+
+  it("put phase, reason and message where `kubectl get` shows them", async () => {
+    await using on = await startOnAnyServer();
+    const { namespace } = on;
+    const store = new ResourceStore({ client: on.client(), clock: systemClock, namespace, gateway: "gw" });
+    const value = {
+      phase: "Error",
+      reason: "BootstrapFailed",
+      message: "the certificate is not to be trusted",
+    };
+    expect(await store.insert({ id: "sb-1", name: "box", dueAt: null, value })).toBe("inserted");
+    const { rows } = await on.table(
+      `/apis/${RECORD_GROUP}/${RECORD_VERSION}/namespaces/${namespace}/sandboxrecords`,
+    );
+    expect(rows[0]?.cells.slice(0, 4)).toEqual(["box", value.phase, value.reason, value.message]);
+    await store.close();
   });
 
   it("are decided on again when somebody wrote in between, and overwrite nothing", async () => {

@@ -52,7 +52,7 @@ async function carryOut({ do: what, count = 0, manifests = [] }: Order): Promise
     store.compact(store.revision);
   }
   const { requests, totals } = server.ledger;
-  server.ledger.reset();
+  if (what === "counts") server.ledger.reset();
   return { requests, totals };
 }
 

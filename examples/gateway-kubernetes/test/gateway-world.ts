@@ -133,7 +133,8 @@ export async function startWorld(
     claim: (name: string) =>
       api.node.handle.find("persistentvolumeclaims", NAMESPACE, `workspace-${name}`)?.metadata.uid,
     async [Symbol.asyncDispose]() {
-      for (const replica of replicas.splice(0)) await replica.kill();
+      // Its last listing waits for a stream, as long as it would for its user.
+      for (const replica of replicas.splice(0)) await it.during(replica.kill());
       await api[Symbol.asyncDispose]();
     },
   };
