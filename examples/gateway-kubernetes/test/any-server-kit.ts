@@ -37,7 +37,7 @@ function externalConfig(server: string): KubeConfig {
 }
 
 /** What is done to requests of the clients under test: look at them, change them, or break them. */
-export interface Tampering {
+interface Tampering {
   /** Called with every request before it is sent; may give another one. */
   before?: (
     request: Parameters<Transport>[0],
