@@ -25,6 +25,8 @@ export class ReconcileLoop {
   readonly #limiter: Limiter;
   readonly #signal: AbortSignal;
   readonly #pending = new Set<Promise<unknown>>();
+  /** News by sandbox that are being looked into: the latest that no look has begun for, `null` for none. */
+  readonly #news = new Map<string, WatchEvent["type"] | null>();
 
   constructor(options: ResolvedReconcilerOptions, looker: Looker, limiter: Limiter, signal: AbortSignal) {
     this.#options = options;
@@ -80,12 +82,27 @@ export class ReconcileLoop {
     return news;
   }
 
+  /** However many news of one sandbox come while its look waits or runs, one more look answers them all. */
   #follow({ type, id }: WatchEvent): void {
-    const look = this.#limiter
-      .run(() => (type === "deleted" ? this.#looker.deleted(id) : this.#looker.reconcile(id)))
-      .catch(() => null);
-    this.#pending.add(look);
-    void look.then(() => this.#pending.delete(look));
+    const isFollowed = this.#news.has(id);
+    this.#news.set(id, type);
+    if (isFollowed) return;
+    const looks = this.#lookUntilQuiet(id);
+    this.#pending.add(looks);
+    void looks.then(() => this.#pending.delete(looks));
+  }
+
+  async #lookUntilQuiet(id: string): Promise<void> {
+    while ((this.#news.get(id) ?? null) !== null) {
+      await this.#limiter.run(() => this.#look(id)).catch(() => null);
+    }
+    this.#news.delete(id);
+  }
+
+  #look(id: string): Promise<ReconcileOutcome> {
+    const type = this.#news.get(id);
+    this.#news.set(id, null);
+    return type === "deleted" ? this.#looker.deleted(id) : this.#looker.reconcile(id);
   }
 
   async #drain(): Promise<void> {

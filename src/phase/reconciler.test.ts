@@ -238,6 +238,34 @@ describe("operations", () => {
 });
 
 describe("the loop", () => {
+  it("answers any number of news that come during a look with one more look, by the latest word", async () => {
+    const { backend, store, clock, reconciler } = world({ sweepEveryMs: 3_600_000 });
+    store.put("sb", record("Starting"));
+    backend.seen.set("sb", { ...present(null), running: false, ready: false });
+    reconciler.start();
+    await clock.advanceAsync(0);
+    const { promise: answered, resolve: answer } = withResolver();
+    const get = backend.get.bind(backend);
+    backend.get = async (id) => {
+      await answered;
+      return get(id);
+    };
+    for (let news = 0; news < 100; news += 1) {
+      backend.tell({ type: news === 98 ? "deleted" : "changed", id: "sb" });
+      await clock.advanceAsync(1);
+    }
+    backend.seen.set("sb", ready);
+    const before = backend.gets;
+    answer();
+    await clock.advanceAsync(1);
+    expect(backend.gets - before).toBe(2);
+    expect(store.peek("sb")?.phase).toBe("Ready");
+    backend.tell({ type: "changed", id: "sb" });
+    await clock.advanceAsync(1);
+    expect(backend.gets - before).toBe(3);
+    await reconciler.close();
+  });
+
   it("sweeps on the clock, follows news, and opens the stream again", async () => {
     const { backend, store, clock, reconciler } = world({ sweepEveryMs: 10_000, retryInitialMs: 1000 });
     store.put("sb", record("Starting"));
@@ -434,3 +462,11 @@ describe("operations among other writes", () => {
     expect(store.peek("sb")?.desired).toBe("deleted");
   });
 });
+
+function withResolver(): { readonly promise: Promise<void>; readonly resolve: () => void } {
+  let settle = (): void => undefined;
+  const promise = new Promise<void>((resolve) => {
+    settle = resolve;
+  });
+  return { promise, resolve: () => settle() };
+}

@@ -261,6 +261,20 @@ describe("operations", () => {
     expect(await gateway.records.read(id)).toBeNull();
   });
 
+  it("end for good when their supervisor could not tell its gateway why it gave up", async () => {
+    await bench.settle();
+    const { run } = await read();
+    const end = { exitCode: 78, message: "the certificate is of another authority" };
+    await gateway.records.change(id, (found, now) => recordSupervisorGone(found, run, now, end));
+    const { phase, reason, message, deadline } = await read();
+    expect({ phase, reason, message }).toEqual({
+      phase: "Error",
+      reason: "BootstrapFailed",
+      message: end.message,
+    });
+    expect(deadline).toMatchObject({ status: "cancelled" });
+  });
+
   it("are not disturbed by late news of an earlier attempt's run", async () => {
     await becomeReady();
     const { run } = await read();

@@ -1,13 +1,16 @@
 #!/bin/sh
 # The real custom-resource half of a Kubernetes API server (apiextensions-apiserver and etcd, both of Debian sid), to run
-# the protocol suite and the driver's suite against. By hand, never by CI: the build takes about 11 CPU minutes.
+# the protocol suite, the driver's requests and the record store against. By hand, never by CI: the build takes about 11
+# CPU minutes.
 #
+#   real-apiserver.sh test     all of it: build what is not built, start, run the suites, stop
 #   real-apiserver.sh build    build both programs into the cache folder (root; needs debootstrap, a Debian mirror)
-#   real-apiserver.sh start    start etcd and the API server, create the Sandbox resource, print the variables of `env`
+#   real-apiserver.sh start    start etcd and the API server, create the resources, print the variables of `env`
 #   real-apiserver.sh env      print the variables that the suites read (for `eval`)
 #   real-apiserver.sh stop     stop both and drop their data
 #
-# It has no pods, secrets, namespaces, service accounts or RBAC, and no root discovery: suites skip what needs them.
+# It has no pods, secrets, namespaces, service accounts or RBAC, and no root discovery: the protocol suite skips what needs
+# them, and the driver's suite has pods and secrets on the project's own server beside it.
 #
 # SLIPWAY_REAL_APISERVER   cache folder, default ${XDG_CACHE_HOME:-$HOME/.cache}/slipway-real-apiserver
 # SLIPWAY_REAL_PORT        port of the API server, default 16444; etcd takes the next two
@@ -18,6 +21,8 @@ cache=${SLIPWAY_REAL_APISERVER:-${XDG_CACHE_HOME:-$HOME/.cache}/slipway-real-api
 port=${SLIPWAY_REAL_PORT:-16444}
 run=$cache/run
 url=https://127.0.0.1:$port
+etcd=http://127.0.0.1:$((port + 1))
+crds=apis/apiextensions.k8s.io/v1/customresourcedefinitions
 
 say() { echo "real-apiserver: $*" >&2; }
 die() { say "$*"; exit 1; }
@@ -83,8 +88,18 @@ await() {
 
 healthy() { [ "$(request "$url/healthz")" = ok ]; }
 established() {
-  request "$url/apis/apiextensions.k8s.io/v1/customresourcedefinitions/sandboxes.agents.x-k8s.io" |
+  request "$url/$crds/$1" |
     tr -d ' \n' | grep -q '"type":"Established","status":"True"\|"status":"True"[^}]*"type":"Established"'
+}
+
+# apply NAME FILE [OPTIONS]: a definition as it is, refused for any field that the server does not know.
+apply() {
+  code=$(request -X PATCH -H 'Content-Type: application/apply-patch+yaml' --data-binary "@$here/../$2" -o "$run/answer.json" \
+    -w '%{http_code}' "$url/$crds/$1?fieldManager=slipway&force=true&fieldValidation=Strict${3:-}")
+  case $code in
+  20*) ;;
+  *) die "$2 is refused: $(cat "$run/answer.json")" ;;
+  esac
 }
 
 start() {
@@ -102,7 +117,7 @@ users: [{name: u, user: {client-certificate: "$cache/adm.crt", client-key: "$cac
 contexts: [{name: x, context: {cluster: c, user: u}}]
 current-context: x
 KC
-  client=http://127.0.0.1:$((port + 1)) peer=http://127.0.0.1:$((port + 2))
+  client=$etcd peer=http://127.0.0.1:$((port + 2))
   "$cache/etcd" --data-dir "$run/etcd.d" --listen-client-urls "$client" --advertise-client-urls "$client" \
     --listen-peer-urls "$peer" --initial-advertise-peer-urls "$peer" --initial-cluster "default=$peer" \
     --unsafe-no-fsync >"$run/etcd.log" 2>&1 </dev/null &
@@ -116,10 +131,13 @@ KC
     >"$run/apiext.log" 2>&1 </dev/null &
   echo $! >"$run/apiext.pid"
   await healthz 60 healthy
-  request -X PATCH -H 'Content-Type: application/apply-patch+yaml' --data-binary "@$here/../test/cluster/sandbox-crd.json" \
-    "$url/apis/apiextensions.k8s.io/v1/customresourcedefinitions/sandboxes.agents.x-k8s.io?fieldManager=slipway&force=true" \
-    >"$run/crd.json"
-  await 'the Sandbox resource' 60 established
+  sandboxes=sandboxes.agents.x-k8s.io records=sandboxrecords.gateway.slipway.dev
+  apply $sandboxes test/cluster/sandbox-crd.json
+  apply $records deploy/sandboxrecords.crd.yaml
+  await 'the Sandbox resource' 60 established $sandboxes
+  await 'the SandboxRecord resource' 60 established $records
+  # The minimal one of deploy/ as well, which is not to take the other one's place.
+  apply $sandboxes deploy/sandboxes.crd.yaml '&dryRun=All'
   variables
 }
 
@@ -128,6 +146,7 @@ variables() {
   echo "export SLIPWAY_APISERVER_CA=$cache/ca.crt"
   echo "export SLIPWAY_APISERVER_CERT=$cache/adm.crt"
   echo "export SLIPWAY_APISERVER_KEY=$cache/adm.key"
+  echo "export SLIPWAY_APISERVER_ETCD=$etcd"
   echo "export SLIPWAY_APISERVER_ONLY=custom-resources"
 }
 
@@ -146,10 +165,22 @@ stop() {
   rm -rf "$run"
 }
 
+# Everything that the suites hold against a server, against this one.
+suites() {
+  build
+  variables=$(start)
+  trap stop EXIT INT TERM
+  eval "$variables"
+  cd "$here/../../.."
+  npx vitest run examples/gateway-kubernetes/test/protocol examples/gateway-kubernetes/test/any-server.test.ts \
+    examples/gateway-kubernetes/test/resource-store.test.ts
+}
+
 case ${1:-} in
+test) suites ;;
 build) build ;;
 start) start ;;
 env) variables ;;
 stop) stop ;;
-*) sed -n '2,13p' "$0" | sed 's/^# \{0,1\}//' >&2; exit 2 ;;
+*) sed -n '2,15p' "$0" | sed 's/^# \{0,1\}//' >&2; exit 2 ;;
 esac

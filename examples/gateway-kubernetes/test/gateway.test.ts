@@ -1,12 +1,8 @@
-import { VirtualClock } from "slipway/testing";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
-import { SANDBOX_VERSIONS, intentOf, type SandboxVersion } from "../src/resource/sandbox-api.js";
-import type { Release } from "./cluster/index.js";
-import { RELEASE_OF } from "./driver-kit.js";
-import { InProcessSupervisors, Replica, SPEC, tempDirs } from "./gateway-kit.js";
-import { Driven, NAMESPACE, startNode } from "./kit.js";
+import { SPEC, tempDirs } from "./gateway-kit.js";
+import { startWorld, STORES } from "./gateway-world.js";
+import { NAMESPACE } from "./kit.js";
 
-const STORES = ["sqlite", "cluster"] as const;
 const open: AsyncDisposable[] = [];
 
 afterEach(async () => {
@@ -15,102 +11,10 @@ afterEach(async () => {
 
 afterAll(() => tempDirs.remove());
 
-/** A cluster with supervisors in its pods, and gateways that come and go, all on one virtual clock. */
-async function world(
-  release: Release,
-  store: (typeof STORES)[number],
-  more: { exitAfterMs?: number; pullMs?: number } = {},
-) {
-  const clock = new VirtualClock();
-  const driven = new Driven(clock);
-  const replicas: Replica[] = [];
-  let seed = 100;
-  const alive = (): Replica | null => replicas[0] ?? null;
-  const runtime: InProcessSupervisors = new InProcessSupervisors({
-    clock,
-    handle: () => api.node.handle,
-    gateway: () => alive()?.core ?? null,
-    exitAfterMs: () => more.exitAfterMs ?? null,
-  });
-  const api = await startNode({
-    clock,
-    release,
-    runtime,
-    ...(more.pullMs === undefined ? {} : { pullMs: more.pullMs }),
-  });
-  const logged: string[] = [];
-  const it = {
-    ...api,
-    clock,
-    driven,
-    runtime,
-    replicas,
-    logged,
-    alive,
-    core: () => {
-      const replica = alive();
-      if (replica === null) throw new Error("no gateway is alive");
-      return replica.core;
-    },
-    async gateway(): Promise<Replica> {
-      seed += 1;
-      const transport = driven.watched(api.transport());
-      const log = (event: string, fields: object): void =>
-        void logged.push(`${event} ${JSON.stringify(fields)}`);
-      const starting = Replica.start({ clock, transport, store, seed, log });
-      const replica = await it.during(starting);
-      replicas.push(replica);
-      return replica;
-    },
-    async kill(replica: Replica): Promise<void> {
-      replicas.splice(replicas.indexOf(replica), 1);
-      await it.during(replica.kill());
-    },
-    async during<T>(work: Promise<T>, limitMs = 300_000): Promise<T> {
-      let done = false;
-      work.then(
-        () => (done = true),
-        () => (done = true),
-      );
-      await driven.run(limitMs, () => done);
-      if (!(done as boolean)) throw new Error(`not done within ${limitMs} virtual milliseconds`);
-      return work;
-    },
-    async phase(name: string): Promise<string> {
-      const found = await it.during(it.core().records.findByName(name));
-      return found === null ? "none" : `${found.record.phase}/${found.record.reason}`;
-    },
-    async id(name: string): Promise<string> {
-      return (await it.during(it.core().records.findByName(name)))?.record.id ?? "";
-    },
-    async until(name: string, wanted: string | RegExp, limitMs = 600_000): Promise<void> {
-      let last = "";
-      for (let passed = 0; passed < limitMs; passed += 1000) {
-        last = await it.phase(name);
-        if (typeof wanted === "string" ? last.startsWith(wanted) : wanted.test(last)) return;
-        await driven.run(1000);
-      }
-      throw new Error(
-        `${name} is ${last} and never became ${String(wanted)}: ${logged.slice(-8).join("\n")}`,
-      );
-    },
-    async suspend(version: SandboxVersion, name: string): Promise<void> {
-      const path = `/apis/agents.x-k8s.io/${version}/namespaces/${NAMESPACE}/sandboxes/${name}`;
-      await api.admin.patch(
-        path,
-        { spec: intentOf(version, false) },
-        { signal: new AbortController().signal },
-      );
-    },
-    claim: (name: string) =>
-      api.node.handle.find("persistentvolumeclaims", NAMESPACE, `workspace-${name}`)?.metadata.uid,
-    async [Symbol.asyncDispose]() {
-      for (const replica of replicas.splice(0)) await replica.kill();
-      await api[Symbol.asyncDispose]();
-    },
-  };
-  open.push(it);
-  return it;
+async function world(...args: Parameters<typeof startWorld>): ReturnType<typeof startWorld> {
+  const started = await startWorld(...args);
+  open.push(started);
+  return started;
 }
 
 describe.each(STORES)("seed 002, records in %s", (store) => {
@@ -163,88 +67,6 @@ describe("seed 002, the gateway's process gone", () => {
     await it.until("job", "Completed");
     await it.driven.run(5000);
     expect([...it.runtime.started.values()]).toEqual([1, 1]);
-  });
-});
-
-describe.each(SANDBOX_VERSIONS)("seed 004 on %s", (version) => {
-  const release = RELEASE_OF[version];
-
-  it("is startable after a dependency failure suspended it during the bootstrap", async () => {
-    const it = await world(release, "cluster");
-    const gateway = await it.gateway();
-    // The pod runs and its supervisor hears nobody: the bootstrap is under way.
-    it.replicas.splice(0);
-    await it.during(gateway.core.create({ name: "box", spec: SPEC, policy: { version: 1 } }));
-    await it.driven.run(10_000);
-    it.replicas.push(gateway);
-    const claim = it.claim("box");
-    const resource = it.node.handle.find("sandboxes.agents.x-k8s.io", NAMESPACE, "box")?.metadata.uid;
-    const suspending = it.suspend(version, "box");
-    await it.during(suspending);
-    await it.driven.run(15_000);
-    await it.during(gateway.core.reconcile());
-    const phase = await it.phase("box");
-    if (!phase.startsWith("Ready")) {
-      const id = await it.id("box");
-      const standing = gateway.core.standing((await it.during(gateway.core.records.read(id)))!.record);
-      expect(JSON.stringify(standing)).toContain('"start"');
-      await it.during(it.core().startSandbox(id));
-    }
-    await it.until("box", "Ready");
-    expect(it.claim("box")).toBe(claim);
-    expect(it.node.handle.find("sandboxes.agents.x-k8s.io", NAMESPACE, "box")?.metadata.uid).toBe(resource);
-    for (const count of it.runtime.started.values()) expect(count).toBe(1);
-  });
-
-  it("is startable after a stop that a start followed at once", async () => {
-    const it = await world(release, "cluster");
-    await it.gateway();
-    await it.during(it.core().create({ name: "box", spec: SPEC, policy: { version: 1 } }));
-    await it.until("box", "Ready");
-    const claim = it.claim("box");
-    const id = await it.id("box");
-    for (let round = 0; round < 3; round += 1) {
-      const both = Promise.all([
-        it.core().stopSandbox(id),
-        it
-          .core()
-          .startSandbox(id)
-          .catch(() => null),
-      ]);
-      await it.during(both);
-      await it.driven.run(20_000);
-      if (!(await it.phase("box")).startsWith("Ready")) await it.during(it.core().startSandbox(id));
-      await it.until("box", "Ready");
-    }
-    expect(it.claim("box")).toBe(claim);
-    expect(it.runtime.mostLive).toBe(1);
-    for (const count of it.runtime.started.values()) expect(count).toBe(1);
-  });
-
-  it("comes back after a reboot of the node and everything on it, in whatever order", async () => {
-    for (const when of ["bootstrapping", "ready"] as const) {
-      const it = await world(release, "cluster", { pullMs: 4000 });
-      const gateway = await it.gateway();
-      await it.during(gateway.core.create({ name: "box", spec: SPEC, policy: { version: 1 } }));
-      if (when === "ready") await it.until("box", "Ready");
-      else await it.driven.run(2000);
-      const claim = it.claim("box");
-      await it.kill(gateway);
-      it.node.controller.stop();
-      await it.server.close();
-      it.node.kubelet.reboot(20_000);
-      await it.driven.run(30_000);
-      await it.server.listen();
-      await it.gateway();
-      await it.driven.run(20_000);
-      it.node.controller.start();
-      await it.driven.run(60_000);
-      const phase = await it.phase("box");
-      if (!phase.startsWith("Ready")) await it.during(it.core().startSandbox(await it.id("box")));
-      await it.until("box", "Ready");
-      expect(it.claim("box")).toBe(claim);
-      for (const count of it.runtime.started.values()) expect(count).toBe(1);
-    }
   });
 });
 

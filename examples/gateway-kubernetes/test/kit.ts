@@ -1,4 +1,5 @@
-import { KubeConfig, loadAllYaml } from "@kubernetes/client-node";
+import { KubeConfig } from "@kubernetes/client-node";
+import { loadAll } from "js-yaml";
 import { readFileSync } from "node:fs";
 import { systemClock, type Clock } from "slipway";
 import { seededRandom, type VirtualClock } from "slipway/testing";
@@ -24,11 +25,9 @@ interface Manifest {
   readonly rules?: readonly PolicyRule[];
 }
 
-/** The objects of a file of `deploy/`. */
+/** The objects of a file of `deploy/`, as they are: the client library's own reader renames fields. */
 export function manifests(file: string): Manifest[] {
-  const text = readFileSync(new URL(`../deploy/${file}`, import.meta.url), "utf8");
-  // Plain objects, without the classes that the library makes of them.
-  return JSON.parse(JSON.stringify(loadAllYaml(text))) as Manifest[];
+  return loadAll(readFileSync(new URL(`../deploy/${file}`, import.meta.url), "utf8")) as Manifest[];
 }
 
 /** The rights that `deploy/rbac.yaml` gives, role by role. */

@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { loadAllYaml } from "@kubernetes/client-node";
 import { supervisorBundle } from "@slipway-examples/gateway-core";
 import { parseKubernetesOptions } from "../src/driver/options.js";
 import { newSandbox } from "../src/resource/sandbox-manifest.js";
@@ -130,12 +129,8 @@ describe("the manifests", () => {
   });
 
   it("are all in the guide or in the kustomization", () => {
-    const kustomization = readFileSync(new URL("../deploy/kustomization.yaml", import.meta.url), "utf8");
-    expect((loadAllYaml(kustomization)[0] as { resources: string[] }).resources).toEqual([
-      "sandboxrecords.crd.yaml",
-      "rbac.yaml",
-      "gateway.yaml",
-    ]);
+    const [kustomization] = manifests("kustomization.yaml") as unknown as { resources: string[] }[];
+    expect(kustomization?.resources).toEqual(["sandboxrecords.crd.yaml", "rbac.yaml", "gateway.yaml"]);
   });
 });
 

@@ -1,25 +1,19 @@
+import { systemClock } from "slipway";
 import { describe, it } from "vitest";
 import { recordStoreConformance } from "../../gateway-core/test/record-store-conformance.js";
 import { ResourceStore } from "../src/store/resource-store.js";
-import { NAMESPACE, startCluster, type Api } from "./kit.js";
+import { AGAINST, startOnAnyServer } from "./any-server-kit.js";
 
-function openStore(cluster: Api): ResourceStore {
-  return new ResourceStore({
-    client: cluster.client(),
-    clock: cluster.clock,
-    namespace: NAMESPACE,
-    gateway: "gw",
-  });
-}
-
-describe("the store of custom resources does what every record store must", () => {
+describe(`the store of custom resources does what every record store must, against ${AGAINST}`, () => {
   for (const { name, run } of recordStoreConformance) {
     it(name, async () => {
-      await using cluster = await startCluster();
+      await using on = await startOnAnyServer();
+      const { namespace } = on;
       const open: ResourceStore[] = [];
       try {
         await run(() => {
-          const store = openStore(cluster);
+          const client = on.client();
+          const store = new ResourceStore({ client, clock: systemClock, namespace, gateway: "gw" });
           open.push(store);
           return Promise.resolve(store);
         });

@@ -1,4 +1,5 @@
 import { exponentialBackoff } from "slipway";
+import { UNTOLD_FAILURE } from "../record/exit-codes.js";
 import type { Json } from "../record/json.js";
 import { isComingUp } from "../record/phase.js";
 import { instanceIdOf, type Instance, type SandboxRecord } from "../record/record.js";
@@ -77,6 +78,15 @@ export function recordLaunchFailure(
   return { record: relaunch(record, failure.message, now), result: true };
 }
 
+/** What is known of a supervisor's end. */
+interface SupervisorEnd {
+  /** Whether a start of the main process was claimed and never reported as done. */
+  readonly uncertain?: boolean;
+  readonly exitCode?: number | null;
+  /** What the backend says of it. */
+  readonly message?: string | null;
+}
+
 /**
  * The supervisor of a run ended before it was admitted: it is started again, within the same deadline. One that was
  * admitted is not: its main process may have done work, which is not done a second time behind the user's back.
@@ -87,16 +97,24 @@ export function recordSupervisorGone(
   found: SandboxRecord,
   run: number,
   now: number,
-  uncertain = false,
+  { uncertain = false, exitCode = null, message = null }: SupervisorEnd = {},
 ): Decision<boolean> {
   const record = observeTime(found, now);
   const waits = isComingUp(record.phase) && record.deadline?.status === "active";
   if (record.instance?.run !== run || !waits) return { record, result: false };
-  if (record.activatedRun === null)
-    return { record: relaunch(record, "the supervisor ended before admission", now), result: true };
+  if (record.activatedRun === null) {
+    if (exitCode !== UNTOLD_FAILURE)
+      return { record: relaunch(record, "the supervisor ended before admission", now), result: true };
+    // Another one would end the same way.
+    const untold = "the supervisor ended for good and could not tell why: its own log does";
+    return {
+      record: fail(record, { reason: "BootstrapFailed", message: message ?? untold }, now),
+      result: true,
+    };
+  }
   if (!uncertain) return { record, result: false };
-  const message = "the supervisor ended while it started the main process";
-  return { record: fail(record, { reason: "LocalActivationUncertain", message }, now), result: true };
+  const ended = "the supervisor ended while it started the main process";
+  return { record: fail(record, { reason: "LocalActivationUncertain", message: ended }, now), result: true };
 }
 
 function fail(record: SandboxRecord, failure: PhaseReason, now: number): SandboxRecord {

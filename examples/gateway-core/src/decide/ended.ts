@@ -33,7 +33,8 @@ export function settleLostRun(
 ): Decision<null> {
   const { seen, policy, uncertain } = lost;
   if (!isLostRun(record, seen)) return { record, result: null };
-  const gone = recordSupervisorGone(record, run, now, uncertain);
+  const { exitCode, message } = seen.observation;
+  const gone = recordSupervisorGone(record, run, now, { uncertain, exitCode, message });
   if (gone.result) return { record: gone.record, result: null };
   const next = reconcileRecord(phaseFacts(record), seen.observation, null, now, policy);
   return { record: next.changed ? withFacts(record, next.record, now) : record, result: null };

@@ -11,6 +11,8 @@ export interface GatewayProcessOptions {
   readonly args: readonly string[];
   /** The program, when it is not the one beside this file. */
   readonly cli?: string | undefined;
+  /** Variables beside those of this process. */
+  readonly env?: Readonly<Record<string, string>> | undefined;
 }
 
 /** A gateway as a process of its own: started, killed and started again from outside. */
@@ -40,12 +42,15 @@ export class GatewayProcess {
 
   /** Starts it and does not wait for anything. */
   launch(): ChildProcess {
-    const { dataDir, args } = this.#options;
+    const { dataDir, args, env } = this.#options;
     const cli = this.#options.cli ?? fileURLToPath(new URL("../cli.js", import.meta.url));
     const log = openSync(this.logPath, "a");
     try {
       const command = [cli, "--json", "serve", "--data", join(dataDir, "data"), ...args];
-      this.#child = spawn(process.execPath, command, { stdio: ["ignore", "pipe", log] });
+      this.#child = spawn(process.execPath, command, {
+        stdio: ["ignore", "pipe", log],
+        env: { ...process.env, ...env },
+      });
       return this.#child;
     } finally {
       closeSync(log);

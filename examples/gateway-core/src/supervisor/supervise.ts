@@ -10,6 +10,7 @@ import {
   type BootstrapSequenceResult,
 } from "slipway/retry";
 import { ATTEMPT_TIMEOUT_MS, Bootstrap, bootstrapRules, shortened, steadyRules } from "./bootstrap.js";
+import { UNTOLD_FAILURE } from "../record/exit-codes.js";
 import { Enforcement } from "./enforcement/enforcement.js";
 import { FailureTally } from "./failure-tally.js";
 import { DismissedError, GatewayLink } from "./gateway-link.js";
@@ -171,24 +172,26 @@ export class Supervisor {
       if (error.cause instanceof DismissedError) throw error.cause;
       const why = cause && { reason: cause.reason.slice(0, 128), message: shortened(cause.message) };
       const failure = { reason: "BootstrapFailed", message: shortened(message), cause: why } as const;
-      await this.#lastWord({ kind: "bootstrap-failed", ...failure });
-      return 1;
+      return (await this.#lastWord({ kind: "bootstrap-failed", ...failure })) ? 1 : UNTOLD_FAILURE;
     }
     // The gateway keeps the deadline, and says itself that it passed.
     if (error instanceof BootstrapDeadlineError) return 1;
     throw error;
   }
 
-  /** Said once and soon, or not: the gateway sees that this supervisor is gone in any case. */
-  async #lastWord(report: Parameters<GatewayLink["report"]>[0]): Promise<void> {
+  /** Said once and soon, or not: the gateway sees that this supervisor is gone in any case. False when it was not. */
+  async #lastWord(report: Parameters<GatewayLink["report"]>[0]): Promise<boolean> {
     this.#reporter.close();
     const { clock = systemClock } = this.#options;
     const say = (signal: AbortSignal): Promise<unknown> => this.#link.report(report, signal);
-    await within(clock, LAST_WORD_LIMIT_MS, say).catch((error: unknown) => {
-      this.#options.log(
-        `The gateway could not be told: ${error instanceof Error ? error.message : String(error)}`,
-      );
-    });
+    try {
+      await within(clock, LAST_WORD_LIMIT_MS, say);
+      return true;
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      this.#options.log(`The gateway could not be told: ${why}`);
+      return false;
+    }
   }
 
   /** Before the main process runs the sequence starts another one; after that it is said, and not mended. */

@@ -96,10 +96,8 @@ export class KubernetesDriver implements DriverPort {
   async *watch({ signal }: WorkContext): AsyncGenerator<WatchEvent> {
     this.#watches += 1;
     try {
-      for await (const event of this.#objects.watch(signal)) {
-        this.#hints.tell(event.id);
-        yield event;
-      }
+      // Who waits in a start or a stop hears of every step at once.
+      yield* this.#objects.watch(signal, ({ id }) => this.#hints.tell(id));
     } finally {
       this.#watches -= 1;
     }

@@ -1,14 +1,33 @@
-import type { WatchEvent } from "slipway";
+import { createHash } from "node:crypto";
+import type { Clock } from "slipway";
+import type { WatchEvent } from "slipway/phase";
 import type { ReflectorSink } from "../api/reflector.js";
-import { resourceVersionOf, textAt, uidOf, type Plain } from "../api/plain.js";
-import { SANDBOX_LABEL } from "../resource/names.js";
+import { textAt, uidOf, type Plain } from "../api/plain.js";
+import { PUBLISHED_KEYS, SANDBOX_LABEL } from "../resource/names.js";
 
-/** News that wait to be read: the latest of each sandbox, so that a slow reader costs no more than the sandboxes do. */
+/** Each piece of news is a look of four requests, by every gateway: a sandbox that changes all the time gets so many. */
+const SPACING_MS = 250;
+
+/**
+ * News that wait to be read: the latest of each sandbox, and the next of one that was told of only a while later, so
+ * that a slow reader, and a sandbox that changes ten times in a second, cost no more than the sandboxes do.
+ */
 export class NewsQueue {
+  readonly #clock: Clock;
   readonly #waiting = new Map<string, WatchEvent>();
+  /** Told of lately, with what came since then. */
+  readonly #resting = new Map<string, WatchEvent | null>();
   #wake: (() => void) | null = null;
 
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
   push(event: WatchEvent): void {
+    if (this.#resting.has(event.id)) {
+      this.#resting.set(event.id, event);
+      return;
+    }
     // Goes to the end, with the latest word.
     this.#waiting.delete(event.id);
     this.#waiting.set(event.id, event);
@@ -28,22 +47,34 @@ export class NewsQueue {
           continue;
         }
         this.#waiting.delete(first[0]);
+        this.#rest(first[0]);
         yield first[1];
       }
     } finally {
       signal.removeEventListener("abort", wake);
     }
   }
+
+  #rest(id: string): void {
+    this.#resting.set(id, null);
+    const over = (): void => {
+      const later = this.#resting.get(id) ?? null;
+      this.#resting.delete(id);
+      if (later !== null) this.push(later);
+    };
+    this.#clock.schedule(this.#clock.now() + SPACING_MS, over, { unref: true });
+  }
 }
 
 interface Known {
   readonly id: string;
-  readonly version: string;
+  readonly content: string;
 }
 
 /**
- * Turns what a reflector tells into news. It keeps the version of each object and nothing else, and after a new list
- * tells only of what differs from before. The first list tells nothing: whoever opens a watch sweeps as well.
+ * Turns what a reflector tells into news. It keeps a digest of each object and nothing else, and tells only of what
+ * differs from before: a bookkeeping write, or the phase that a gateway publishes on the object, is no news. The first
+ * list tells nothing: whoever opens a watch sweeps as well.
  */
 export class NewsSink implements ReflectorSink {
   readonly #tell: (event: WatchEvent) => void;
@@ -74,15 +105,16 @@ export class NewsSink implements ReflectorSink {
       this.#first = false;
       return;
     }
-    for (const [uid, { id, version }] of after) {
-      if (before.get(uid)?.version !== version) this.#tell({ type: "changed", id });
+    for (const [uid, { id, content }] of after) {
+      if (before.get(uid)?.content !== content) this.#tell({ type: "changed", id });
     }
     for (const [uid, { id }] of before) if (!after.has(uid)) this.#tell({ type: this.#goneIs, id });
   }
 
   changed(object: Plain): void {
+    const before = this.#known.get(uidOf(object));
     const known = this.#note(object, this.#known);
-    if (known !== null) this.#tell({ type: "changed", id: known.id });
+    if (known !== null && known.content !== before?.content) this.#tell({ type: "changed", id: known.id });
   }
 
   deleted(object: Plain): void {
@@ -94,8 +126,15 @@ export class NewsSink implements ReflectorSink {
   #note(object: Plain, into: Map<string, Known>): Known | null {
     const id = textAt(object, "metadata", "labels", SANDBOX_LABEL);
     if (id === null) return null;
-    const known = { id, version: resourceVersionOf(object) };
+    const known = { id, content: contentOf(object) };
     into.set(uidOf(object), known);
     return known;
   }
+}
+
+/** Everything but the version, who wrote which field, and what gateways publish for people. */
+function contentOf(object: Plain): string {
+  const meant = (key: string, value: unknown): unknown =>
+    key === "resourceVersion" || key === "managedFields" || PUBLISHED_KEYS.has(key) ? undefined : value;
+  return createHash("sha256").update(JSON.stringify(object, meant)).digest("base64").slice(0, 22);
 }

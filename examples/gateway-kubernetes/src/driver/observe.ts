@@ -1,7 +1,7 @@
-import { observeSandboxResource, type ExpectedRun, type Observation } from "slipway/phase";
+import { observePod, observeSandboxResource, type ExpectedRun, type Observation } from "slipway/phase";
 import { textAt, type Plain } from "../api/plain.js";
 import { BOOTSTRAP_KEY, INSTANCE_KEY } from "../resource/names.js";
-import { controllerUid, instanceOf } from "./owned-pods.js";
+import { controllerUid, instanceOf, isOwnedBy } from "./owned-pods.js";
 
 /** What was read of one sandbox. `pods: null`: they were not asked for. */
 export interface Seen {
@@ -29,7 +29,20 @@ export function observeSeen(seen: Seen, run: ExpectedRun | undefined): Observati
       run: run === undefined ? undefined : onClusterClock(run, seen),
     },
   );
-  return { ...observation, observedAt };
+  const message =
+    observation.completed === true ? (lastWords(seen) ?? observation.message) : observation.message;
+  return { ...observation, message, observedAt };
+}
+
+const LONGEST_WORDS = 600;
+
+/** Why its container ended, of the pod that has: the controller's own sentence only says that it did. */
+function lastWords({ sandbox, pods }: Seen): string | null {
+  const uid = textAt(sandbox, "metadata", "uid") ?? "";
+  const run = instanceOf(sandbox ?? {});
+  const pod = pods?.find((each) => isOwnedBy(each, uid) && instanceOf(each) === run);
+  const said = pod === undefined ? null : observePod({ pod }).message;
+  return said?.slice(-LONGEST_WORDS) ?? null;
 }
 
 const NO_KEY = "";

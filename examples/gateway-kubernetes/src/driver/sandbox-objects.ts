@@ -141,16 +141,23 @@ export class SandboxObjects {
     return { items, cursor: this.#listings.cursor(listing, page.next) };
   }
 
-  /** News of resources and pods, for as long as they are read; breaks are mended without being told. */
-  async *watch(signal: AbortSignal): AsyncGenerator<WatchEvent> {
-    const news = new NewsQueue();
+  /**
+   * News of resources and pods, for as long as they are read; breaks are mended without being told.
+   *
+   * @param onEvent - Told of each at once, before it waits to be read.
+   */
+  async *watch(signal: AbortSignal, onEvent: (event: WatchEvent) => void): AsyncGenerator<WatchEvent> {
+    const news = new NewsQueue(this.#clock);
     const ended = new AbortController();
     const end = (): void => ended.abort(signal.reason);
     if (signal.aborted) return;
     signal.addEventListener("abort", end, { once: true });
     try {
       const path = await this.#path(ended.signal);
-      const tell = (event: WatchEvent): void => news.push(event);
+      const tell = (event: WatchEvent): void => {
+        onEvent(event);
+        news.push(event);
+      };
       this.#follow(path, new NewsSink("deleted", tell), ended.signal);
       this.#follow(this.#podsPath, new NewsSink("changed", tell), ended.signal);
       yield* news.read(ended.signal);

@@ -4,7 +4,7 @@ import { isConflict, isObjectMissing } from "../api/api-error.js";
 import { pause } from "../api/pause.js";
 import { textAt, type Plain } from "../api/plain.js";
 import type { SandboxObjects } from "../driver/sandbox-objects.js";
-import { SANDBOX_LABEL } from "../resource/names.js";
+import { MESSAGE_KEY, PHASE_KEY, REASON_KEY, SANDBOX_LABEL, VERSION_KEY } from "../resource/names.js";
 
 /** What `kubectl get sandboxes` shows of a record, and which version of the record that is. */
 export interface PublishedPhase {
@@ -15,11 +15,6 @@ export interface PublishedPhase {
   readonly reason: string;
   readonly message: string;
 }
-
-const PHASE_KEY = "slipway.dev/phase";
-const REASON_KEY = "slipway.dev/reason";
-const MESSAGE_KEY = "slipway.dev/message";
-const VERSION_KEY = "slipway.dev/record-version";
 
 const LONGEST_MESSAGE = 300;
 const TRIES = 5;

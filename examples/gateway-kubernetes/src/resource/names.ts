@@ -10,6 +10,14 @@ export const SECRET_KEY = "slipway.dev/token-secret";
 /** Present while a start is under way: nothing to be seen is then not nothing there. */
 export const BOOTSTRAP_KEY = "slipway.dev/bootstrapping";
 
+/** What a gateway's record says, for people; nobody decides on it. */
+export const PHASE_KEY = "slipway.dev/phase";
+export const REASON_KEY = "slipway.dev/reason";
+export const MESSAGE_KEY = "slipway.dev/message";
+/** The version of the record that the three are of. */
+export const VERSION_KEY = "slipway.dev/record-version";
+export const PUBLISHED_KEYS: ReadonlySet<string> = new Set([PHASE_KEY, REASON_KEY, MESSAGE_KEY, VERSION_KEY]);
+
 /** Label values and names of objects that a sandbox's id or name can be. */
 export const LABEL_VALUE = /^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/;
 export const OBJECT_NAME = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;

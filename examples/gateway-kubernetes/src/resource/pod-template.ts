@@ -56,10 +56,15 @@ function container(
     ...(imagePullPolicy === undefined ? {} : { imagePullPolicy }),
     command: [node, `${PROGRAM_DIR}/supervisor.mjs`],
     workingDir: WORKSPACE_DIR,
+    // Why a supervisor ended that could tell nobody, as when its gateway's certificate is not to be trusted.
+    terminationMessagePolicy: "FallbackToLogsOnError",
     env: [
       { name: "SLIPWAY_GATEWAY_URL", value: access.url },
       { name: "SLIPWAY_SANDBOX", value: sandbox.id },
       { name: "SLIPWAY_RUN", value: String(instance.run) },
+      ...(access.budgetMs === undefined
+        ? []
+        : [{ name: "SLIPWAY_BUDGET_MS", value: String(access.budgetMs) }]),
       { name: "SLIPWAY_COMMAND", value: JSON.stringify(command).replaceAll("$(", "$$(") },
       {
         name: "SLIPWAY_TOKEN",

@@ -22,6 +22,11 @@ export class RecordMirror implements ReflectorSink {
     this.#onChange = onChange;
   }
 
+  /** All records were here once: what is due is known, if perhaps not of the latest. */
+  get isComplete(): boolean {
+    return this.#complete;
+  }
+
   /** All records are here, and a stream is open that tells what changes. */
   get isLive(): boolean {
     return this.#complete && this.#open;

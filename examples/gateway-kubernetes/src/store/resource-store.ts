@@ -176,16 +176,19 @@ export class ResourceStore implements RecordStore {
   }
 
   async list({ after, limit }: { after?: string | undefined; limit: number }): Promise<RecordPage> {
-    await this.#current();
+    await this.#until(() => this.#mirror.isLive);
     const from = after ?? "";
     const later = [...this.#mirror.values()].filter(({ id }) => id > from).sort(byId);
     const items = later.slice(0, limit).map(storedRecord);
     return { items, next: later.length > limit ? (items.at(-1)?.id ?? null) : null };
   }
 
-  /** Claims nothing: every gateway looks at what is due, and the one whose write comes first decides. */
+  /**
+   * Claims nothing: every gateway looks at what is due, and the one whose write comes first decides. A deadline does
+   * not wait for a stream that broke: whoever is told too much looks once more than needed.
+   */
   async claimDue({ now, limit }: ClaimDue): Promise<readonly StoredRecord[]> {
-    await this.#current();
+    await this.#until(() => this.#mirror.isComplete);
     return [...this.#mirror.values()]
       .filter(({ dueAt }) => dueAt !== null && dueAt <= now)
       .sort((a, b) => (a.dueAt ?? 0) - (b.dueAt ?? 0) || byId(a, b))
@@ -194,7 +197,7 @@ export class ResourceStore implements RecordStore {
   }
 
   async earliestDue(): Promise<number | null> {
-    await this.#current();
+    await this.#until(() => this.#mirror.isComplete);
     let earliest: number | null = null;
     for (const { dueAt } of this.#mirror.values()) {
       if (dueAt !== null && (earliest === null || dueAt < earliest)) earliest = dueAt;
@@ -258,11 +261,11 @@ export class ResourceStore implements RecordStore {
     return true;
   }
 
-  /** Resolves once the mirror is complete and followed. */
-  async #current(): Promise<void> {
+  /** Resolves once the mirror is as it has to be. */
+  async #until(isGood: () => boolean): Promise<void> {
     const { clock } = this.#options;
     const until = clock.now() + CURRENT_WITHIN_MS;
-    while (!this.#mirror.isLive) {
+    while (!isGood()) {
       this.#closing.signal.throwIfAborted();
       if (clock.now() >= until) throw new ApiUnreachableError("The records cannot be followed at present");
       await new Promise<void>((resolve) => {

@@ -6,4 +6,5 @@ export type { Entry } from "./ledger.js";
 export type { KubeObject, Meta, OwnerReference } from "./object.js";
 export type { Registry, Target } from "./registry.js";
 export { ApiError } from "./status.js";
-export { ApiServer, type ApiServerOptions } from "./server.js";
+export { ApiServer } from "./server.js";
+export type { ApiServerOptions } from "./server-options.js";

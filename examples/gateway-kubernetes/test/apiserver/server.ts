@@ -2,11 +2,9 @@ import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer, type Server } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
-import type { Clock } from "slipway";
 import { authorize, type Grant, type Identity } from "./access.js";
 import { fail, send } from "./answers.js";
 import { Authority, type KeyPair } from "./certificates.js";
-import type { Converter } from "./custom-resources.js";
 import { discovery } from "./discovery.js";
 import { factsOf, Faults, type RequestFacts } from "./faults.js";
 import { GarbageCollector } from "./garbage-collector.js";
@@ -16,29 +14,10 @@ import { Ledger } from "./ledger.js";
 import { NamespaceController } from "./namespace-controller.js";
 import { Registry } from "./registry.js";
 import { authorizedName, parseRequest, readBody, type ParsedRequest } from "./request.js";
+import type { ApiServerOptions } from "./server-options.js";
 import { NoSuchPath } from "./status.js";
 import { Store } from "./store.js";
 import type { Watch } from "./watch.js";
-
-export interface ApiServerOptions {
-  /** Time of delays, watch ends, bookmarks and of the cluster. */
-  readonly clock: Clock;
-  /** From 0 to below 1: generated names, uids, faults by chance. */
-  readonly random: () => number;
-  /** Objects that are there from the start; custom resource definitions before their objects. */
-  readonly objects?: readonly object[];
-  readonly converters?: Readonly<Record<string, Converter>>;
-  /** Namespaces that are there from the start, beside `default`. */
-  readonly namespaces?: readonly string[];
-  /** The resource version of before the first write. Default beyond 32 bits, as clusters come to have. */
-  readonly initialRevision?: number;
-  /** Writes that stay readable as history; older ones are compacted. Default 20 000. */
-  readonly historyLimit?: number;
-  /** How often watches that want bookmarks get one. Default 60 s. */
-  readonly bookmarkMs?: number;
-  /** How long after a write the garbage collector and the namespace controller take it up. Default 0. */
-  readonly controllerDelayMs?: number;
-}
 
 const SHORTEST_WATCH_MS = 1_800_000;
 

@@ -9,7 +9,8 @@ import { sandboxDefinition } from "./sandbox-definition.js";
 import { convertSandbox } from "./sandbox-conversion.js";
 import { Volumes } from "./volumes.js";
 
-export { ProcessRuntime, ScriptedRuntime, type Runtime, type Script } from "./runtime.js";
+export { MountingRuntime } from "./mounting-runtime.js";
+export { ScriptedRuntime, type Runtime, type Script } from "./runtime.js";
 export { HASH_LABEL, nameHash, SandboxController, SANDBOXES } from "./sandbox-controller.js";
 export { RELEASES, type Release, type ReleaseTraits } from "./releases.js";
 export { sandboxDefinition } from "./sandbox-definition.js";

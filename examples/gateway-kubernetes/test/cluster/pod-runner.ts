@@ -29,6 +29,9 @@ interface Container {
   run: ContainerRun | null;
 }
 
+/** What a kubelet takes of a log into a status. */
+const LONGEST_LOG = 2048;
+
 /** 10 s, doubling, at most five minutes: for pulls and for restarts. */
 function backoffMs(failures: number): number {
   return Math.min(300_000, 10_000 * 2 ** Math.max(0, failures - 1));
@@ -203,10 +206,10 @@ export class PodRunner {
         container.state = { ...container.state, ready };
         this.report();
       },
-      exited: (code, reason) => {
+      exited: (code, reason, log) => {
         if (container.run !== run) return;
         container.run = null;
-        this.#terminated(container, code, reason);
+        this.#terminated(container, code, reason, log);
         this.#afterEnd(container);
         this.report();
       },
@@ -216,14 +219,17 @@ export class PodRunner {
     this.report();
   }
 
-  #terminated(container: Container, exitCode: number, reason?: string): void {
-    const { state } = container;
+  #terminated(container: Container, exitCode: number, reason?: string, log = ""): void {
+    const { state, spec } = container;
     // A start that failed never began: its time is the epoch's.
     const began = state.kind === "running" && reason !== "StartError";
+    const tellsLog =
+      exitCode !== 0 && log !== "" && spec["terminationMessagePolicy"] === "FallbackToLogsOnError";
     container.state = {
       kind: "terminated",
       exitCode,
       reason: reason ?? (exitCode === 0 ? "Completed" : "Error"),
+      ...(tellsLog ? { message: log.slice(-LONGEST_LOG) } : {}),
       startedAt: began ? state.startedAt : "1970-01-01T00:00:00Z",
       finishedAt: this.#node.handle.stamp(),
     };

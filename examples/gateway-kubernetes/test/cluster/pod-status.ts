@@ -9,6 +9,7 @@ export type ContainerState =
       readonly kind: "terminated";
       readonly exitCode: number;
       readonly reason: string;
+      readonly message?: string;
       readonly startedAt: string;
       readonly finishedAt: string;
     };

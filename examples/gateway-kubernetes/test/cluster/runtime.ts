@@ -1,12 +1,11 @@
-import { spawn } from "node:child_process";
 import type { Clock } from "slipway";
-import { isObject, textOf, type JsonObject, type KubeObject } from "../apiserver/object.js";
+import { textOf, type JsonObject, type KubeObject } from "../apiserver/object.js";
 
 /** What a container tells its kubelet, never within the call that started it. */
 export interface ContainerEvents {
   ready(isReady: boolean): void;
-  /** Its end; `reason` where it is not the exit code that tells it (OOMKilled). */
-  exited(code: number, reason?: string): void;
+  /** Its end; `reason` where it is not the exit code that tells it (OOMKilled); the end of what it wrote. */
+  exited(code: number, reason?: string, log?: string): void;
 }
 
 /** One run of one container. */
@@ -83,55 +82,4 @@ export class ScriptedRuntime implements Runtime {
       },
     };
   }
-}
-
-/**
- * Containers as child processes of this one: the container's `command`, `args` and literal `env`, and the folder of each
- * claim in `SLIPWAY_VOLUME_<NAME>`. Fakes image, isolation and network: `image` is only a name, paths are the host's.
- */
-export class ProcessRuntime implements Runtime {
-  readonly #env: Readonly<Record<string, string>>;
-
-  constructor(env: Readonly<Record<string, string>> = {}) {
-    this.#env = env;
-  }
-
-  start(
-    _pod: KubeObject,
-    container: JsonObject,
-    volumes: ReadonlyMap<string, string>,
-    events: ContainerEvents,
-  ): ContainerRun {
-    const [program = "true", ...rest] = [...words(container["command"]), ...words(container["args"])];
-    const env = { ...process.env, ...this.#env, ...literals(container["env"]), ...folders(volumes) };
-    const child = spawn(program, rest, { env, stdio: "ignore" });
-    let ended = false;
-    const end = (code: number, reason?: string): void => {
-      if (ended) return;
-      ended = true;
-      events.exited(code, reason);
-    };
-    child.on("spawn", () => events.ready(true));
-    // A program that cannot be started is exit 128, as a container runtime has it.
-    child.on("error", () => end(128, "StartError"));
-    child.on("exit", (code, signal) => end(code ?? (signal === "SIGTERM" ? 143 : 137)));
-    return { signal: (signal) => void child.kill(signal) };
-  }
-}
-
-function words(list: unknown): string[] {
-  return Array.isArray(list) ? list.map(textOf) : [];
-}
-
-function literals(env: unknown): Record<string, string> {
-  if (!Array.isArray(env)) return {};
-  return Object.fromEntries(
-    env.filter(isObject).map((entry) => [textOf(entry["name"]), textOf(entry["value"])]),
-  );
-}
-
-function folders(volumes: ReadonlyMap<string, string>): Record<string, string> {
-  const variable = (name: string): string =>
-    `SLIPWAY_VOLUME_${name.toUpperCase().replaceAll(/[^A-Z0-9]/g, "_")}`;
-  return Object.fromEntries(Array.from(volumes, ([name, folder]) => [variable(name), folder]));
 }
