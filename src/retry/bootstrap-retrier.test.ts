@@ -471,12 +471,12 @@ describe("diagnosis", () => {
   );
 
   it.each([
-    ["a promise that rejects", () => Promise.reject(new Error("later")), 1],
+    ["a promise that rejects", (): unknown => Promise.reject(new Error("later")), 1],
     ["a promise", () => Promise.resolve({ verdict: "permanent" }), 0],
     ["a text", () => "permanent", 0],
     [
       "a trap",
-      () => ({
+      (): object => ({
         get verdict(): never {
           throw new Error("trap");
         },
