@@ -19,12 +19,15 @@ export interface Found {
  */
 export function observeSandbox(found: Found, run: ExpectedRun): Observation {
   const { inspect, launching, observedAt, wasStarted, workspace } = found;
+  const desired = run.desired ?? "running";
   if (inspect !== null) {
-    return observeDockerInspect({ inspect }, { run, observedAt, instanceKey: LABEL.instance });
+    const seen = observeDockerInspect({ inspect }, { run, observedAt, instanceKey: LABEL.instance });
+    // A container that is being removed, by us between two runs or by somebody else, takes the sandbox with it only
+    // when that was asked for.
+    return { ...seen, deleting: seen.deleting === true && desired === "deleted" };
   }
   const absent = observeDockerInspect({ inspect: null, error: { statusCode: 404 } }, { run, observedAt });
   if (!workspace) return absent;
-  const desired = run.desired ?? "running";
   const lost = wasStarted && !launching && desired === "running";
   return {
     ...absent,
