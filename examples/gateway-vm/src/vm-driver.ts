@@ -12,7 +12,7 @@ import {
 } from "@slipway-examples/gateway-core";
 import Docker from "dockerode";
 import { on } from "node:events";
-import { access, mkdir, readdir, realpath, rename, rm, rmdir, stat, writeFile } from "node:fs/promises";
+import { access, mkdir, realpath, rename, rm, rmdir, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import {
   observeProcess,
@@ -33,7 +33,7 @@ import { observeMachine } from "./machine/observe-machine.js";
 import { ROOTFS, START, type Accelerator } from "./machine/qemu-arguments.js";
 import { gatewayOf, startLines } from "./machine/start-lines.js";
 import { OvertakenError, refuseOvertaken } from "./overtaken.js";
-import { isNewer, SandboxDirs, sandboxesIn, type Start } from "./sandbox-dirs.js";
+import { isNewer, namesIn, SandboxDirs, sandboxesIn, type Start } from "./sandbox-dirs.js";
 import { claimStaging, isBeingPrepared, unstage } from "./staging.js";
 import { parseVmOptions } from "./vm-options.js";
 import { permanent } from "./reasons.js";
@@ -258,14 +258,6 @@ export class VmDriver implements DriverPort {
   async #dirs(sandbox: Pick<SandboxRef, "id">): Promise<SandboxDirs> {
     return new SandboxDirs(await this.#root(), sandbox);
   }
-}
-
-async function namesIn(directory: string): Promise<readonly string[]> {
-  const names = await readdir(directory).catch((error: unknown) => {
-    if ((error as { code?: unknown }).code === "ENOENT") return [];
-    throw error;
-  });
-  return names.sort();
 }
 
 async function isThere(path: string): Promise<boolean> {

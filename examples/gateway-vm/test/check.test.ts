@@ -76,7 +76,9 @@ describe("what a guest is told", () => {
         const env = values.map((text, index) => `n.${index}=${text}`);
         const { SLIPWAY_ENTER = "" } = toldOf({ ...image, env: [...env, "SLIPWAY_TOKEN=theirs", "=x", "y"] });
         const script = Buffer.from(SLIPWAY_ENTER, "base64").toString();
-        const here = script.replace("cd /workspace", "cd /").replace("/run/slipway/busybox env", "env -i");
+        const here = script
+          .replace("cd /workspace", "cd /")
+          .replace("/run/slipway/busybox env --", "env -i --");
         const print = "process.stdout.write(JSON.stringify(process.env))";
         const found = execFileSync("sh", ["-c", here, "sh", process.execPath, "-e", print]);
         expect(JSON.parse(String(found))).toEqual(

@@ -22,11 +22,7 @@ export async function inspectImage(
 ): Promise<{ readonly id: string; readonly config: ImageConfig }> {
   try {
     const { Id: id, Config } = await abortable(docker.getImage(name).inspect(), signal);
-    // An engine leaves out what the image does not have, whatever its client's types say.
-    const { Env, WorkingDir, User } = ((Config as unknown) ?? {}) as Partial<
-      Docker.ImageInspectInfo["Config"]
-    >;
-    return { id, config: { env: Env ?? [], workdir: WorkingDir ?? "", user: User ?? "" } };
+    return { id, config: configOf(Config) };
   } catch (error) {
     signal.throwIfAborted();
     const status = statusOf(error);
@@ -38,6 +34,11 @@ export async function inspectImage(
     }
     throw engineError(error);
   }
+}
+
+/** An engine leaves out what the image does not say. */
+function configOf(config: Partial<Docker.ImageInspectInfo["Config"]> | null | undefined): ImageConfig {
+  return { env: config?.Env ?? [], workdir: config?.WorkingDir ?? "", user: config?.User ?? "" };
 }
 
 /**

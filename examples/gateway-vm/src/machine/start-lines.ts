@@ -71,5 +71,5 @@ function enterScript({ account, env }: ImageContent): string {
   const own = env.filter((entry) => /^[^=]+=/.test(entry) && !entry.startsWith("SLIPWAY_"));
   const home = account === null ? [] : [`HOME=${account.home}`];
   const words = [...home, ...own].map((entry) => `'${entry.replaceAll("'", `'\\''`)}'`);
-  return `cd /workspace && exec ${[BUSYBOX, "env", ...words].join(" ")} "$@"\n`;
+  return `cd /workspace && exec ${[BUSYBOX, "env", "--", ...words].join(" ")} "$@"\n`;
 }
