@@ -169,6 +169,19 @@ describe("what is seen of a sandbox", () => {
     expect(phase).toBe(desired === "deleted" ? "Deleting" : instance === "i-1" ? "Stopping" : "Ready");
   });
 
+  it("knows the end of its run by the label, also where the engine's clock is behind the gateway's", () => {
+    const State = { Status: "exited", ExitCode: 3, FinishedAt: "2026-11-29T12:00:00Z" };
+    const inspect = { State, Config: { Labels: { "slipway.dev/instance-id": "i-1" } } };
+    const startRequestedAt = Date.parse(State.FinishedAt) + 60_000;
+    const dated = { ...run, startRequestedAt, previousFinishedAt: startRequestedAt - 1000 };
+    expect(observeSandbox({ ...found, inspect }, dated)).toMatchObject({ stale: false, exitCode: 3 });
+    // Without an identity to go by, time is all that there is.
+    expect(observeSandbox({ ...found, inspect }, { ...dated, instanceId: null })).toMatchObject({
+      stale: true,
+      exitCode: null,
+    });
+  });
+
   it("is what the library sees of a container", () => {
     const inspect = {
       State: { Status: "running", Running: true },
