@@ -132,7 +132,7 @@ export class Lab {
     return lines.map((line) => line.split(" ")[4] ?? "").filter((at) => at.startsWith(`${this.dir}/data-`));
   }
 
-  /** Of those, the machines. */
+  /** Of the processes, the machines. */
   async machines(): Promise<readonly string[]> {
     return (await this.processes()).filter((line) => line.includes(" qemu-system-"));
   }
