@@ -37,7 +37,8 @@ ldd "$node" | sed -n 's/^.*=> \(\/[^ ]*\).*/\1/p; s/^[[:space:]]*\(\/[^ ]*\) .*/
   mkdir -p "$tree$(dirname "$library")"
   cp -L "$library" "$tree$library"
 done
-printf 'root:x:0:0:root:/root:/bin/sh\n' >"$tree/etc/passwd"
+printf 'root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/tmp:/bin/sh\n' >"$tree/etc/passwd"
+printf 'root:x:0:\nnogroup:x:65534:\n' >"$tree/etc/group"
 printf '127.0.0.1 localhost\n' >"$tree/etc/hosts"
 [ -z "$supervisor" ] || cp "$supervisor" "$tree/opt/slipway/supervisor.mjs"
 # Random, so that no engine and no file system makes it smaller; in files of 64 MB, as real images have many.

@@ -19,6 +19,14 @@ import {
 const refused = (): Error => Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
 const unauthenticated = (): Error => Object.assign(new Error("401"), { status: 401 });
 const backoff = exponentialBackoff({ jitter: "none" });
+/** What a classifier may answer that throws as soon as it is read. */
+const trap = (): unknown =>
+  Object.defineProperty({}, "verdict", {
+    enumerable: true,
+    get() {
+      throw new Error("trap");
+    },
+  });
 const macrotask = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 const caught = (run: Promise<unknown>): Promise<unknown> =>
   run.then(
@@ -474,15 +482,7 @@ describe("diagnosis", () => {
     ["a promise that rejects", (): unknown => Promise.reject(new Error("later")), 1],
     ["a promise", () => Promise.resolve({ verdict: "permanent" }), 0],
     ["a text", () => "permanent", 0],
-    [
-      "a trap",
-      (): object => ({
-        get verdict(): never {
-          throw new Error("trap");
-        },
-      }),
-      0,
-    ],
+    ["a trap", trap, 0],
   ] as const)("lets the tables decide where a classifier answers with %s", async (_what, answer, told) => {
     const onHookError = vi.fn();
     const retrier = make({ maxAttempts: 1, classify: answer as never, onHookError });

@@ -16,6 +16,7 @@ import type { ExpectedRun, Observation, ObservedSandbox, Page, WatchEvent } from
 import type Docker from "dockerode";
 import { stat } from "node:fs/promises";
 import { isAbsolute } from "node:path";
+import type { Readable } from "node:stream";
 import { INSIDE, containerSpec, tokenArchive, type Surroundings } from "./container-spec.js";
 import { archiveOf, parseDockerOptions, parseReference } from "./docker-options.js";
 import { engineMessage, jsonLines, statusOf, unless } from "./engine.js";
@@ -29,7 +30,14 @@ const DEFAULT_STOP_GRACE_MS = 10_000;
 const PAGE_SIZE = 100;
 
 /** What of the engine's news may change a sandbox. Health checks would fill the stream with their own processes. */
-const EVENTS = ["create", "start", "die", "oom", "health_status", "pause", "unpause", "destroy"];
+const EVENTS = [
+  ...["create", "start", "die", "oom", "health_status", "pause", "unpause", "destroy"],
+  // Podman shows Docker's words for these and takes only its own in a filter.
+  ...["died", "remove"],
+];
+
+/** How long what a failed start has made may take to go; what is left then is the next cleanup's. */
+const UNDO_LIMIT_MS = 60_000;
 
 export interface DockerDriverOptions {
   readonly docker: Docker;
@@ -115,26 +123,13 @@ export class DockerDriver implements DriverPort {
   }
 
   async list(cursor: string | null, { signal }: WorkContext): Promise<Page<ObservedSandbox>> {
-    const containers = await this.#objects.containers(signal);
-    const latest = new Map<string, Docker.ContainerInfo | null>();
-    for (const id of await this.#objects.workspaces(signal)) latest.set(id, null);
-    for (const container of containers.toReversed()) {
-      const id = sandboxIdOf(container.Labels);
-      if (id !== null) latest.set(id, container);
-    }
+    const latest = await this.#objects.latest(signal);
     const ids = [...latest.keys()].sort().filter((id) => cursor === null || id > cursor);
     const page = ids.slice(0, PAGE_SIZE);
     const items: ObservedSandbox[] = [];
     for (const id of page) {
-      items.push({
-        id,
-        observation: await this.#look(
-          id,
-          { container: latest.get(id) ?? null, wasStarted: false },
-          {},
-          signal,
-        ),
-      });
+      const found = { container: latest.get(id) ?? null, wasStarted: false };
+      items.push({ id, observation: await this.#look(id, found, {}, signal) });
     }
     return { items, cursor: ids.length > page.length ? (page.at(-1) ?? null) : null };
   }
@@ -143,12 +138,17 @@ export class DockerDriver implements DriverPort {
     const filters = { ...markedWith(this.#gateway), type: ["container"], event: EVENTS };
     const stream = await this.#docker.getEvents({ filters: JSON.stringify(filters), abortSignal: signal });
     try {
+      // What happened while nobody listened is told by nobody: all of them are looked at once.
+      for (const id of (await this.#objects.latest(signal)).keys()) yield { type: "changed", id };
       for await (const { Actor } of jsonLines(stream)) {
         const id = sandboxIdOf((Actor as { Attributes?: Record<string, string> } | undefined)?.Attributes);
         if (id !== null) yield { type: "changed", id };
       }
     } catch (error) {
       if (!signal.aborted) throw error;
+    } finally {
+      // A readable stream in all but its declared type.
+      (stream as unknown as Readable).destroy();
     }
   }
 
@@ -186,7 +186,8 @@ export class DockerDriver implements DriverPort {
     try {
       await this.#begin(container, request, signal);
     } catch (error) {
-      await this.#objects.removeContainer(container.id, new AbortController().signal).catch(() => undefined);
+      const signal = AbortSignal.timeout(UNDO_LIMIT_MS);
+      await this.#objects.removeContainer(container.id, signal).catch(() => undefined);
       throw error;
     }
     const started = { step: "supervisor", label: "Supervisor started", subject: container.id.slice(0, 12) };

@@ -1,7 +1,8 @@
-import { InvalidInputError, type ImageSpec, type JsonObject } from "@slipway-examples/gateway-core";
+import { checkInput, type ImageSpec, type JsonObject } from "@slipway-examples/gateway-core";
 import { z } from "zod";
 
-const MINUTE_MS = 60_000;
+/** No check of an engine waits longer than an hour. */
+const duration = z.int().max(3_600_000);
 
 /** What a create request may say to the Docker driver, as `driverOptions`. */
 const schema = z.strictObject({
@@ -16,21 +17,9 @@ const schema = z.strictObject({
   healthcheck: z
     .strictObject({
       command: z.array(z.string()).min(1),
-      intervalMs: z
-        .int()
-        .min(1)
-        .max(60 * MINUTE_MS)
-        .optional(),
-      timeoutMs: z
-        .int()
-        .min(1)
-        .max(60 * MINUTE_MS)
-        .optional(),
-      startPeriodMs: z
-        .int()
-        .min(0)
-        .max(60 * MINUTE_MS)
-        .optional(),
+      intervalMs: duration.min(1).optional(),
+      timeoutMs: duration.min(1).optional(),
+      startPeriodMs: duration.min(0).optional(),
       retries: z.int().positive().max(1000).optional(),
     })
     .optional(),
@@ -40,17 +29,7 @@ export type DockerOptions = z.infer<typeof schema>;
 
 /** @throws InvalidInputError naming the field, what was expected there, and what was found. */
 export function parseDockerOptions(options: JsonObject): DockerOptions {
-  const result = schema.safeParse(options);
-  if (result.success) return result.data;
-  const issue = result.error.issues[0];
-  const unknownKey = issue?.code === "unrecognized_keys" ? issue.keys[0] : undefined;
-  const path = [...(issue?.path ?? []), ...(unknownKey === undefined ? [] : [unknownKey])];
-  const expected = unknownKey === undefined ? (issue?.message ?? "valid") : "absent (no such field)";
-  const value = path.reduce<unknown>(
-    (found, key) => (typeof found === "object" && found !== null ? Reflect.get(found, key) : undefined),
-    options,
-  );
-  throw new InvalidInputError(["driverOptions", ...path.map(String)].join("."), expected, value);
+  return checkInput(schema, options, "driverOptions");
 }
 
 const HOST = /^(?:[a-z0-9.-]+|\[[0-9a-f:]+\])(?::\d+)?$/i;

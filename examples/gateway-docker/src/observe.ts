@@ -19,12 +19,21 @@ export interface Found {
  */
 export function observeSandbox(found: Found, run: ExpectedRun): Observation {
   const { inspect, launching, observedAt, wasStarted, workspace } = found;
+  const { instanceId = null, desired = "running" } = run;
   if (inspect !== null) {
-    return observeDockerInspect({ inspect }, { run, observedAt, instanceKey: LABEL.instance });
+    // The label says whose end it is. By its time it could be told as well, if the engine's clock were the gateway's:
+    // one that is behind would put the end of a short run before its start.
+    const expected = instanceId === null ? run : { instanceId, desired };
+    const seen = observeDockerInspect(
+      { inspect },
+      { run: expected, observedAt, instanceKey: LABEL.instance },
+    );
+    // A container that is being removed, by us between two runs or by somebody else, takes the sandbox with it only
+    // when that was asked for.
+    return { ...seen, deleting: seen.deleting === true && desired === "deleted" };
   }
   const absent = observeDockerInspect({ inspect: null, error: { statusCode: 404 } }, { run, observedAt });
   if (!workspace) return absent;
-  const desired = run.desired ?? "running";
   const lost = wasStarted && !launching && desired === "running";
   return {
     ...absent,

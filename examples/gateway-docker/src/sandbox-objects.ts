@@ -1,5 +1,6 @@
 import { PermanentDriverError, type InstanceRef, type SandboxRef } from "@slipway-examples/gateway-core";
 import type Docker from "dockerode";
+import { setTimeout as delay } from "node:timers/promises";
 import { statusOf, unless } from "./engine.js";
 import {
   LABEL,
@@ -12,10 +13,12 @@ import {
   type Start,
 } from "./marks.js";
 
-/** Answers that mean that there is nothing left to do: gone already, already so, or on its way. */
+/** Answers that are no failure: gone already, already so, or on its way. */
 const GONE = 404;
 const ALREADY = 304;
 const IN_PROGRESS = 409;
+
+const POLL_MS = 100;
 
 /** What the engine keeps of this gateway's sandboxes: a workspace volume each, and a container for each run. */
 export class SandboxObjects {
@@ -34,11 +37,18 @@ export class SandboxObjects {
     return found.sort((a, b) => laterFirst(startOf(a.Labels), startOf(b.Labels)));
   }
 
-  /** Ids of the sandboxes that have a workspace. */
-  async workspaces(signal: AbortSignal): Promise<readonly string[]> {
+  /** Every sandbox that the engine has something of, with the container of its latest start; `null` for none. */
+  async latest(signal: AbortSignal): Promise<ReadonlyMap<string, Docker.ContainerInfo | null>> {
     const filters = markedWith(this.#gateway);
+    const containers = await this.containers(signal);
     const { Volumes } = await this.#docker.listVolumes({ filters, abortSignal: signal });
-    return Volumes.flatMap(({ Labels }) => sandboxIdOf(Labels) ?? []);
+    const owners = Volumes.flatMap(({ Labels }) => sandboxIdOf(Labels) ?? []);
+    const latest = new Map<string, Docker.ContainerInfo | null>(owners.map((id) => [id, null]));
+    for (const container of containers.toReversed()) {
+      const id = sandboxIdOf(container.Labels);
+      if (id !== null) latest.set(id, container);
+    }
+    return latest;
   }
 
   async hasWorkspace(sandbox: SandboxRef, signal: AbortSignal): Promise<boolean> {
@@ -78,9 +88,13 @@ export class SandboxObjects {
     const found = await this.containers(signal, sandbox);
     const running = found.filter(({ State }) => !["created", "exited", "dead", "removing"].includes(State));
     await Promise.all(
-      running.map(({ Id }) =>
-        unless([GONE, ALREADY], this.#docker.getContainer(Id).stop({ t, abortSignal: signal })),
-      ),
+      running.map(async ({ Id, State }) => {
+        const container = this.#docker.getContainer(Id);
+        // What is paused does not hear that it is to end, and Podman refuses to stop it. Should this not work, or not
+        // be needed any more, the stop says so.
+        if (State === "paused") await container.unpause({ abortSignal: signal }).catch(() => undefined);
+        await unless([GONE, ALREADY], container.stop({ t, abortSignal: signal }));
+      }),
     );
   }
 
@@ -92,9 +106,19 @@ export class SandboxObjects {
     await Promise.all(old.map(({ Id }) => this.removeContainer(Id, signal)));
   }
 
+  /** Resolves when it is gone: somebody else's removal that is under way may still fail, and then this one is due. */
   async removeContainer(id: string, signal: AbortSignal): Promise<void> {
     const options = { force: true, v: true, abortSignal: signal };
-    await unless([GONE, IN_PROGRESS], this.#docker.getContainer(id).remove(options));
+    for (;;) {
+      try {
+        await this.#docker.getContainer(id).remove(options);
+        return;
+      } catch (error) {
+        if (statusOf(error) === GONE) return;
+        if (statusOf(error) !== IN_PROGRESS) throw error;
+        await delay(POLL_MS, undefined, { signal });
+      }
+    }
   }
 
   /** Removes the workspace. Fails while a container still uses it. */

@@ -1,5 +1,5 @@
 import { describeReason } from "slipway/conditions";
-import { observeDockerInspect } from "slipway/phase";
+import { derivePhase, observeDockerInspect } from "slipway/phase";
 import * as fc from "fast-check";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -148,6 +148,38 @@ describe("what is seen of a sandbox", () => {
     ["being deleted", found, { ...run, desired: "deleted" as const }, { deleting: true }],
   ])("%s", (_, facts, expected, seen) => {
     expect(observeSandbox(facts, expected)).toMatchObject(seen);
+  });
+
+  it.each([
+    [
+      "the run that is expected, removed by somebody",
+      "i-1",
+      "running",
+      { deleting: false, terminating: true },
+    ],
+    ["the run before, removed by a start", "i-0", "running", { deleting: false, stale: true }],
+    ["one that a delete removes", "i-1", "deleted", { deleting: true }],
+  ] as const)("a container that is going is not the sandbox: %s", (_, instance, desired, seen) => {
+    const Config = { Labels: { "slipway.dev/instance-id": instance } };
+    const inspect = { State: { Status: "removing" }, Config };
+    const observation = observeSandbox({ ...found, inspect }, { ...run, desired });
+    expect(observation).toMatchObject({ exists: true, running: false, ...seen });
+    const record = { phase: "Ready", desired, since: 0, instanceId: "i-1" } as const;
+    const { phase } = derivePhase({ record, observation, now: 2 });
+    expect(phase).toBe(desired === "deleted" ? "Deleting" : instance === "i-1" ? "Stopping" : "Ready");
+  });
+
+  it("knows the end of its run by the label, also where the engine's clock is behind the gateway's", () => {
+    const State = { Status: "exited", ExitCode: 3, FinishedAt: "2026-11-29T12:00:00Z" };
+    const inspect = { State, Config: { Labels: { "slipway.dev/instance-id": "i-1" } } };
+    const startRequestedAt = Date.parse(State.FinishedAt) + 60_000;
+    const dated = { ...run, startRequestedAt, previousFinishedAt: startRequestedAt - 1000 };
+    expect(observeSandbox({ ...found, inspect }, dated)).toMatchObject({ stale: false, exitCode: 3 });
+    // Without an identity to go by, time is all that there is.
+    expect(observeSandbox({ ...found, inspect }, { ...dated, instanceId: null })).toMatchObject({
+      stale: true,
+      exitCode: null,
+    });
   });
 
   it("is what the library sees of a container", () => {

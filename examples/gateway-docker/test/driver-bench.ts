@@ -1,4 +1,4 @@
-import type { DriverProgress, LaunchRequest, SandboxRef } from "@slipway-examples/gateway-core";
+import type { DriverProgress, LaunchRequest, SandboxRef, SandboxView } from "@slipway-examples/gateway-core";
 import type { ExpectedRun, Observation } from "slipway/phase";
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
@@ -60,6 +60,13 @@ export class DriverBench {
       return is(seen) ? seen : null;
     });
   }
+}
+
+/** The operations of a sandbox that are open, and by which way. */
+export function open({ operations }: SandboxView): readonly string[] {
+  return Object.entries(operations).flatMap(([name, gate]) =>
+    gate.allowed ? [`${name}: ${gate.route}`] : [],
+  );
 }
 
 export async function until<Value>(look: () => Promise<Value | null>, limitMs = 40_000): Promise<Value> {

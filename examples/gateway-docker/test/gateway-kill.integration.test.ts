@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findBusybox, packSandboxImage } from "../src/guest/sandbox-image.js";
+import { open } from "./driver-bench.js";
 import { TestEngine, whyNoEngine } from "./engine.js";
 
 const IMAGE = "slipway-sandbox:latest";
@@ -56,6 +57,7 @@ describe.skipIf(whyNoEngine !== null)(`a gateway that is killed (${whyNoEngine ?
     const image = { name: "local:1", path };
     const { id, deadline } = await client.create({ name: "interrupted", image, command: ["sleep", "1000"] });
     const before = await until(id, ({ steps }) => (steps[0]?.position ?? 0) > 10_000_000);
+    expect(open(before)).toEqual(["stop: stop", "delete: delete"]);
     await gateway.end("SIGKILL");
     await start();
     const ready = await until(id, ({ phase }) => phase === "Ready" || phase === "Error");
@@ -74,6 +76,7 @@ describe.skipIf(whyNoEngine !== null)(`a gateway that is killed (${whyNoEngine ?
     await gateway.end("SIGKILL");
     await start();
     expect(await client.get(id)).toMatchObject({ phase: "Ready" });
+    await until(id, (view) => open(view)[0] === "start: noop");
     await engine.exec(container!.Id, "touch", "/workspace/go");
     const ended = await until(id, ({ phase }) => phase !== "Ready");
     expect(ended).toMatchObject({ phase: "Error", exitCode: 6, attempt: 1 });
@@ -94,7 +97,9 @@ describe.skipIf(whyNoEngine !== null)(`a gateway that is killed (${whyNoEngine ?
     );
     await gateway.end("SIGKILL");
     await start();
-    await until(id, ({ phase }) => phase === "Stopped");
+    const stopped = await until(id, ({ phase }) => phase === "Stopped");
+    expect(stopped).toMatchObject({ reason: "Stopped", attempt: 1 });
+    expect(open(stopped)).toEqual(["start: resume", "stop: noop", "delete: delete"]);
     expect(await engine.docker.listContainers()).toEqual([]);
     await remove(id);
   });

@@ -94,11 +94,6 @@ describe.skipIf(whyNoPodman !== null)(
         failureReason: "ProcessExited",
         instanceId: "instance-1",
       });
-      const heard: string[] = [];
-      const controller = new AbortController();
-      const listening = (async () => {
-        for await (const { id } of at.driver.watch(controller)) heard.push(id);
-      })();
       const second = await at.launch(at.request(2, ["sleep", "1000"], { image: IMAGE }));
       expect(second).not.toBe(handle);
       const next = { ...run, instanceId: "instance-2" };
@@ -111,17 +106,37 @@ describe.skipIf(whyNoPodman !== null)(
       expect((await at.driver.list(null, at)).items).toMatchObject([
         { id: at.sandbox.id, observation: { running: true } },
       ]);
+      // Its word for an end is not Docker's, nor is the one for a removal: both are heard of.
+      const controller = new AbortController();
+      const news = at.driver.watch(controller);
+      const told = { done: false, value: { type: "changed", id: at.sandbox.id } };
+      expect(await news.next()).toEqual(told);
+      const ending = news.next();
+      await podman.docker.getContainer(second).kill();
+      expect(await ending).toEqual(told);
+      expect(await at.until(({ completed }) => completed === true, next)).toMatchObject({
+        exitCode: 137,
+        failureReason: "Killed",
+      });
+      const going = news.next();
+      await podman.docker.getContainer(second).remove();
+      expect(await going).toEqual(told);
+      controller.abort();
+      await news.return(undefined);
+
+      // It does not stop what is paused; what is asked to end goes on first.
+      const third = await at.launch(at.request(3, ["sleep", "1000"], { image: IMAGE }));
+      const last = { ...run, instanceId: "instance-3" };
+      await podman.docker.getContainer(third).pause();
+      expect(await at.observe(last, third)).toMatchObject({ running: false, suspended: true });
       await at.driver.stop(at.sandbox, at);
       await at.driver.stop(at.sandbox, at);
-      expect(await at.observe({ ...next, desired: "stopped" }, second)).toMatchObject({
+      expect(await at.observe({ ...last, desired: "stopped" }, third)).toMatchObject({
         completed: true,
         failureReason: null,
       });
-      await until(() => Promise.resolve(heard.length > 0 ? true : null));
-      controller.abort();
-      await listening;
       await at.driver.remove(at.sandbox, at);
-      expect(await at.observe(next, null)).toMatchObject({ exists: false });
+      expect(await at.observe(last, null)).toMatchObject({ exists: false });
       expect(await podman.docker.listContainers({ all: true })).toEqual([]);
     });
   },

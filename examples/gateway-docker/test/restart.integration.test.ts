@@ -170,21 +170,18 @@ describe.skipIf(whyNoEngine !== null).each([
     await engine.kill();
     expect(["ended", "broke"]).toContain(await ended);
     await engine.start(options);
+    // What changed in between nobody tells any more: the stream begins with everything that there is.
     const controller = new AbortController();
-    const heard: string[] = [];
-    const again = (async () => {
-      for await (const { id } of at.driver.watch(controller)) heard.push(id);
-    })();
-    // What changed in between is found by listing.
+    const news = at.driver.watch(controller);
+    expect(await news.next()).toEqual({ done: false, value: { type: "changed", id: at.sandbox.id } });
     const { items } = await at.driver.list(null, at);
     expect(items).toMatchObject([{ id: at.sandbox.id, observation: { running: live } }]);
+    const heard = news.next();
     await at.launch(at.request(2, sleep));
-    await until(async () => {
-      if (heard.length > 0) return true;
-      await at.driver.stop(at.sandbox, at);
-      return null;
-    });
+    expect(await heard).toEqual({ done: false, value: { type: "changed", id: at.sandbox.id } });
+    const rest = news.next();
     controller.abort();
-    await again;
+    await rest;
+    await news.return(undefined);
   });
 });

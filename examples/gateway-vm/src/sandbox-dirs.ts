@@ -55,12 +55,17 @@ function nameOf({ attemptNumber, run }: Start): string {
   return `${attemptNumber}.${run}`;
 }
 
-async function startsIn(directory: string): Promise<readonly Start[]> {
+/** What is in a directory, in order; nothing when it is not there. */
+export async function namesIn(directory: string): Promise<readonly string[]> {
   const names = await readdir(directory).catch((error: unknown) => {
     if ((error as { code?: unknown }).code === "ENOENT") return [];
     throw error;
   });
-  return names
+  return names.sort();
+}
+
+async function startsIn(directory: string): Promise<readonly Start[]> {
+  return (await namesIn(directory))
     .filter((name) => /^\d+\.\d+$/.test(name))
     .map((name) => {
       const [attemptNumber = 0, run = 0] = name.split(".").map(Number);

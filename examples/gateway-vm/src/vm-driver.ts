@@ -12,7 +12,7 @@ import {
 } from "@slipway-examples/gateway-core";
 import Docker from "dockerode";
 import { on } from "node:events";
-import { access, mkdir, readdir, realpath, rm, rmdir, stat, writeFile } from "node:fs/promises";
+import { access, mkdir, realpath, rename, rm, rmdir, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import {
   observeProcess,
@@ -30,10 +30,10 @@ import { prepareDisks } from "./machine/disks.js";
 import { readNote } from "./machine/machine-note.js";
 import { endMachine, killMachine, startMachine } from "./machine/machine.js";
 import { observeMachine } from "./machine/observe-machine.js";
-import { START, type Accelerator } from "./machine/qemu-arguments.js";
+import { ROOTFS, START, type Accelerator } from "./machine/qemu-arguments.js";
 import { gatewayOf, startLines } from "./machine/start-lines.js";
 import { OvertakenError, refuseOvertaken } from "./overtaken.js";
-import { isNewer, SandboxDirs, sandboxesIn, type Start } from "./sandbox-dirs.js";
+import { isNewer, namesIn, SandboxDirs, sandboxesIn, type Start } from "./sandbox-dirs.js";
 import { claimStaging, isBeingPrepared, unstage } from "./staging.js";
 import { parseVmOptions } from "./vm-options.js";
 import { permanent } from "./reasons.js";
@@ -41,6 +41,7 @@ import { permanent } from "./reasons.js";
 /** How long a guest may take to switch itself off: without KVM even that is slow. */
 const STOP_GRACE_MS = 15_000;
 const PAGE = 100;
+const DEFAULT_IMAGE_CACHE_MB = 20_480;
 
 export interface VmDriverOptions {
   readonly dataDir: string;
@@ -51,6 +52,11 @@ export interface VmDriverOptions {
   /** `auto` takes KVM where a guest really boots with it. Default `auto`. */
   readonly accelerator?: Accelerator | "auto" | undefined;
   readonly qemu?: string | undefined;
+  /**
+   * What the packed images may take of the disk, in MiB. Above it the one that was not used for longest is removed,
+   * never one in use. Looked at whenever a start has its image. Default 20 480.
+   */
+  readonly imageCacheMb?: number | undefined;
 }
 
 /** A sandbox is a virtual machine under QEMU; its image comes from the local Docker engine or a tar archive. */
@@ -84,8 +90,7 @@ export class VmDriver implements DriverPort {
     try {
       await claimStaging(staging);
       const source = await sourceOf(image, this.#docker, signal);
-      const cache = new ImageCache(join(await this.#root(), "images"));
-      const cached = await cache.provide({
+      const cached = await (await this.#images()).provide({
         image,
         source,
         staging,
@@ -99,6 +104,7 @@ export class VmDriver implements DriverPort {
       const disk = { step: "disk", label: "Root disk prepared", activeLabel: "Preparing root disk" } as const;
       report({ ...disk, subject: image.name, unit: "none" });
       await prepareDisks(directory, dirs.workspace, options, signal);
+      await rename(cached.rootfs, join(directory, ROOTFS));
       report({ ...disk, subject: image.name, unit: "none", done: true });
       await writeFile(join(directory, START), startLines(request, cached), { mode: 0o600 });
       const name = `slipway/${sandbox.id}/${instance.id}`;
@@ -110,7 +116,6 @@ export class VmDriver implements DriverPort {
         ...this.#guest(),
         name,
         accelerator,
-        rootfs: cached.rootfs,
         workspace: dirs.workspace,
         gateway,
         options,
@@ -236,6 +241,11 @@ export class VmDriver implements DriverPort {
     return (this.#accelerator ??= usableAccelerator(qemu, kernel, initrd));
   }
 
+  async #images(): Promise<ImageCache> {
+    const { imageCacheMb = DEFAULT_IMAGE_CACHE_MB } = this.#options;
+    return new ImageCache(join(await this.#root(), "images"), imageCacheMb * 1024 * 1024);
+  }
+
   #guest(): { readonly kernel: string; readonly initrd: string } {
     const { guestDir } = this.#options;
     return { kernel: join(guestDir, "vmlinuz"), initrd: join(guestDir, "initrd.gz") };
@@ -250,14 +260,6 @@ export class VmDriver implements DriverPort {
   async #dirs(sandbox: Pick<SandboxRef, "id">): Promise<SandboxDirs> {
     return new SandboxDirs(await this.#root(), sandbox);
   }
-}
-
-async function namesIn(directory: string): Promise<readonly string[]> {
-  const names = await readdir(directory).catch((error: unknown) => {
-    if ((error as { code?: unknown }).code === "ENOENT") return [];
-    throw error;
-  });
-  return names.sort();
 }
 
 async function isThere(path: string): Promise<boolean> {

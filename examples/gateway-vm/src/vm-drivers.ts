@@ -11,7 +11,8 @@ export function vmDrivers(options: Omit<VmDriverOptions, "dataDir">): (context: 
 }
 
 /**
- * Settings of the environment, for the command line: `SLIPWAY_VM_GUEST`, `SLIPWAY_VM_ACCELERATOR` and `DOCKER_HOST`.
+ * Settings of the environment, for the command line: `SLIPWAY_VM_GUEST`, `SLIPWAY_VM_ACCELERATOR`,
+ * `SLIPWAY_VM_IMAGE_CACHE_MB` and `DOCKER_HOST`.
  *
  * @throws InvalidInputError naming the variable
  */
@@ -29,11 +30,16 @@ export function optionsFromEnvironment(env: NodeJS.ProcessEnv): Omit<VmDriverOpt
       host,
     );
   }
+  const cache = env["SLIPWAY_VM_IMAGE_CACHE_MB"] ?? "";
+  if (!/^\d{0,9}$/.test(cache)) {
+    throw new InvalidInputError("SLIPWAY_VM_IMAGE_CACHE_MB", "a whole number of MiB", cache);
+  }
   const guestDir = env["SLIPWAY_VM_GUEST"];
   return {
     guestDir: guestDir === undefined ? DEFAULT_GUEST : resolve(guestDir),
     dockerSocket: host === "" ? undefined : host.slice("unix://".length),
     accelerator,
+    imageCacheMb: cache === "" ? undefined : Number(cache),
   };
 }
 

@@ -1,5 +1,7 @@
 import fc from "fast-check";
+import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
+import type { ImageContent } from "../src/image/look-inside.js";
 import { TarEnd } from "../src/image/tar-end.js";
 import { VmDriver } from "../src/index.js";
 import { gatewayOf, startLines } from "../src/machine/start-lines.js";
@@ -40,7 +42,52 @@ describe("what a create request may say", () => {
 });
 
 describe("what a guest is told", () => {
-  const image = { node: "/usr/bin/node", supervisor: "/opt/slipway/supervisor.mjs", rootfs: "/r" };
+  const image: ImageContent = {
+    node: "/usr/bin/node",
+    supervisor: "/opt/slipway/supervisor.mjs",
+    env: [],
+    workdir: null,
+    account: null,
+  };
+
+  /** The variables that a start has, as the guest's first program reads them. */
+  const toldOf = (content: ImageContent): Record<string, string> => {
+    const request = requestOf({ image: "box", url: "http://127.0.0.1:7300", command: ["sleep", "1"] });
+    const lines = startLines(request, content).trim().split("\n");
+    const words = lines.map((line) => [line.split("=")[0] ?? "", line.slice(line.indexOf("=") + 1)] as const);
+    return Object.fromEntries<string>(words);
+  };
+
+  it("is what the image says of its program: folder, user and environment", () => {
+    const plain = toldOf(image);
+    expect(JSON.parse(plain["SLIPWAY_COMMAND"] ?? "")).toEqual(["sleep", "1"]);
+    expect(plain).not.toHaveProperty("SLIPWAY_OWNER");
+    const account = { uid: 1000, gid: 50, home: "/home/box" };
+    const told = toldOf({ ...image, workdir: "/srv/app", account });
+    const words = ["/run/slipway/busybox", "nsenter", "-F", "-w/srv/app", "-S", "1000", "-G", "50"];
+    expect(JSON.parse(told["SLIPWAY_COMMAND"] ?? "")).toEqual([...words, "sleep", "1"]);
+    expect(told).toMatchObject({ SLIPWAY_OWNER: "1000:50", SLIPWAY_WORKDIR: "/srv/app" });
+  });
+
+  it("has the image's variables as they are, whatever is in them, and none of ours by the image", () => {
+    const value = fc.string({ unit: "binary", maxLength: 40 }).map((text) => text.replaceAll("\0", ""));
+    fc.assert(
+      fc.property(fc.array(value, { minLength: 1, maxLength: 5 }), (values) => {
+        const env = values.map((text, index) => `n.${index}=${text}`);
+        const { SLIPWAY_ENTER = "" } = toldOf({ ...image, env: [...env, "SLIPWAY_TOKEN=theirs", "=x", "y"] });
+        const script = Buffer.from(SLIPWAY_ENTER, "base64").toString();
+        const here = script
+          .replace("cd /workspace", "cd /")
+          .replace("/run/slipway/busybox env --", "env -i --");
+        const print = "process.stdout.write(JSON.stringify(process.env))";
+        const found = execFileSync("sh", ["-c", here, "sh", process.execPath, "-e", print]);
+        expect(JSON.parse(String(found))).toEqual(
+          Object.fromEntries(values.map((text, index) => [`n.${index}`, text])),
+        );
+      }),
+      { numRuns: 10 },
+    );
+  });
 
   it("has one variable a line, whatever the command is", () => {
     fc.assert(
@@ -78,13 +125,12 @@ describe("what a guest is told", () => {
       accelerator: "tcg",
       kernel: "/k",
       initrd: "/i",
-      rootfs: "/data,1/r.sqfs",
       workspace: "/data,1/w.img",
       gateway: { host: "127.0.0.1", port: 7300 },
       options: parseVmOptions({}),
     };
     const words = qemuArguments(spec);
-    expect(words).toContain("id=rootfs,if=none,format=raw,readonly=on,file=/data,,1/r.sqfs");
+    expect(words).toContain("id=workspace,if=none,format=raw,discard=unmap,file=/data,,1/w.img");
     expect(words.find((word) => word.startsWith("user,"))).toContain("restrict=on,");
     const open = qemuArguments({ ...spec, options: parseVmOptions({ network: "user" }) });
     expect(open.find((word) => word.startsWith("user,"))).not.toContain("restrict");

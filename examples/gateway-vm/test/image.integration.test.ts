@@ -1,7 +1,7 @@
 import type { DriverProgress } from "@slipway-examples/gateway-core";
 import { eventually } from "@slipway-examples/gateway-core/testing";
 import { execFile } from "node:child_process";
-import { mkdir, readdir, truncate, writeFile } from "node:fs/promises";
+import { readdir, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
@@ -279,25 +279,6 @@ describe.skipIf(whyNoLab !== null)(
         await expect(launch.result).rejects.toMatchObject({ reason: "MachineImageUnusable" });
         await lab.driver(dataDir).remove(launch.request.sandbox, context);
         await nothingLeft();
-      },
-      LIMIT_MS,
-    );
-
-    it(
-      "a lock whose holder died is taken over",
-      async () => {
-        const first = await cold();
-        await first.result;
-        const images = join(dataDir, "images");
-        const [name = ""] = (await readdir(images)).filter((file) => file.endsWith(".sqfs"));
-        await run("rm", [join(images, name)]);
-        const dead = { token: "t", pid: 1, startMarker: "another boot", sandbox: "ghost", file: "/nowhere" };
-        await writeFile(join(images, `${name}.lock`), JSON.stringify(dead));
-        await mkdir(images, { recursive: true });
-        const second = warm();
-        await second.result;
-        expect(second.step("image-wait-1")).toEqual([]);
-        for (const { request } of [first, second]) await lab.driver(dataDir).remove(request.sandbox, context);
       },
       LIMIT_MS,
     );

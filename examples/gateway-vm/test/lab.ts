@@ -8,7 +8,7 @@ import { mkdtemp, open, readdir, readFile, readlink, realpath, rm } from "node:f
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
-import { VmDriver } from "../src/index.js";
+import { VmDriver, type VmDriverOptions } from "../src/index.js";
 
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, "../../..");
@@ -63,9 +63,9 @@ export class Lab {
     return join(this.engineDir, "docker.sock");
   }
 
-  driver(dataDir: string): VmDriver {
+  driver(dataDir: string, options: Partial<VmDriverOptions> = {}): VmDriver {
     const { guestDir, dockerSocket } = this;
-    return new VmDriver({ dataDir, guestDir, dockerSocket, accelerator: "tcg" });
+    return new VmDriver({ dataDir, guestDir, dockerSocket, accelerator: "tcg", ...options });
   }
 
   async dataDir(): Promise<string> {
@@ -88,8 +88,10 @@ export class Lab {
     return file;
   }
 
-  async importImage(tar: string, reference: string): Promise<void> {
-    await run("docker", ["-H", `unix://${this.dockerSocket}`, "import", tar, reference]);
+  /** @param changes - What the image is to say of its program, in words of a Dockerfile. */
+  async importImage(tar: string, reference: string, ...changes: string[]): Promise<void> {
+    const said = changes.flatMap((change) => ["--change", change]);
+    await run("docker", ["-H", `unix://${this.dockerSocket}`, "import", ...said, tar, reference]);
   }
 
   /** Freezes the engine in the middle of whatever it does; the function returned lets it go on. */
@@ -124,7 +126,13 @@ export class Lab {
     return found;
   }
 
-  /** Of those, the machines. */
+  /** What is mounted below the data directories. */
+  async mounts(): Promise<readonly string[]> {
+    const lines = (await readFile("/proc/self/mountinfo", "utf8")).split("\n");
+    return lines.map((line) => line.split(" ")[4] ?? "").filter((at) => at.startsWith(`${this.dir}/data-`));
+  }
+
+  /** Of the processes, the machines. */
   async machines(): Promise<readonly string[]> {
     return (await this.processes()).filter((line) => line.includes(" qemu-system-"));
   }

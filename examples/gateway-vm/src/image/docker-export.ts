@@ -7,6 +7,7 @@ import type { Readable } from "node:stream";
 import { z } from "zod";
 import { readJson, writeJson } from "../json-file.js";
 import { permanent } from "../reasons.js";
+import type { ImageConfig } from "./image-config.js";
 
 /** How long an engine may take to remove a container that has never run. One that is paused never answers. */
 const REMOVE_LIMIT_MS = 3000;
@@ -18,10 +19,10 @@ export async function inspectImage(
   docker: Docker,
   name: string,
   signal: AbortSignal,
-): Promise<{ readonly id: string }> {
+): Promise<{ readonly id: string; readonly config: ImageConfig }> {
   try {
-    const { Id: id } = await abortable(docker.getImage(name).inspect(), signal);
-    return { id };
+    const { Id: id, Config } = await abortable(docker.getImage(name).inspect(), signal);
+    return { id, config: configOf(Config) };
   } catch (error) {
     signal.throwIfAborted();
     const status = statusOf(error);
@@ -33,6 +34,11 @@ export async function inspectImage(
     }
     throw engineError(error);
   }
+}
+
+/** An engine leaves out what the image does not say. */
+function configOf(config: Partial<Docker.ImageInspectInfo["Config"]> | null | undefined): ImageConfig {
+  return { env: config?.Env ?? [], workdir: config?.WorkingDir ?? "", user: config?.User ?? "" };
 }
 
 /**

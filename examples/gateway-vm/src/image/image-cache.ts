@@ -1,13 +1,13 @@
 import type { DriverProgress, ImageSpec } from "@slipway-examples/gateway-core";
 import { createHash } from "node:crypto";
-import { mkdir, open, rename, rm, stat } from "node:fs/promises";
+import { link, mkdir, open, rename, rm, stat, utimes } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { z } from "zod";
 import { readJson, writeJson } from "../json-file.js";
-import { runTool } from "../run-tool.js";
+import { contentOf, trimCache } from "./cache-limit.js";
 import { ImageLock, type LockHolder } from "./image-lock.js";
 import type { ImageSource } from "./image-source.js";
+import { contentSchema, lookInside, type ImageContent } from "./look-inside.js";
 import { IncompleteArchiveError, PackError, packRootfs } from "./pack-rootfs.js";
 import { permanent } from "../reasons.js";
 
@@ -15,13 +15,9 @@ import { permanent } from "../reasons.js";
 const REPORT_EVERY_MS = 250;
 const LOOK_EVERY_MS = 200;
 
-const SUPERVISOR = "/opt/slipway/supervisor.mjs";
-const NODES = ["/usr/local/bin/node", "/usr/bin/node", "/opt/slipway/node"] as const;
-
-const entrySchema = z.object({ node: z.string(), supervisor: z.string() });
-
-/** A root file system that is complete, and where in it the supervisor is. */
-export interface CachedImage extends z.infer<typeof entrySchema> {
+/** A root file system that is complete, and what a guest has to know of it. */
+export interface CachedImage extends ImageContent {
+  /** A link to it in the staging directory: it is in use for as long as there is one, and nobody removes it. */
   readonly rootfs: string;
 }
 
@@ -41,45 +37,53 @@ export interface ImageWork {
  */
 export class ImageCache {
   readonly #directory: string;
+  readonly #limitBytes: number;
 
-  constructor(directory: string) {
+  /** @param limitBytes - What images that nobody uses may take, together with those in use. */
+  constructor(directory: string, limitBytes: number) {
     this.#directory = directory;
+    this.#limitBytes = limitBytes;
   }
 
   /** The image's root file system, packed now when it is not there, by one sandbox for all that want it. */
   async provide(work: ImageWork): Promise<CachedImage> {
-    const { image, source, report } = work;
+    const { image, source, staging, report } = work;
     await mkdir(this.#directory, { recursive: true });
     const rootfs = join(this.#directory, `${keyOf(source)}.sqfs`);
-    const step = { step: "image", subject: image.name } as const;
-    const lock = await this.#take(rootfs, work);
-    if (lock === null) {
-      report({ ...step, label: "Image reused", unit: "none", done: true });
-    } else {
+    const found = await this.#take(rootfs, work);
+    let held: CachedImage | null;
+    if (found instanceof ImageLock) {
       try {
         await pack(rootfs, work);
+        held = await hold(rootfs, staging);
       } finally {
-        await lock.release();
+        await found.release();
       }
+    } else {
+      held = found;
+      report({ step: "image", subject: image.name, label: "Image reused", unit: "none", done: true });
     }
-    const entry = await readEntry(rootfs);
-    if (entry === null) throw new Error(`${image.name} left the image cache meanwhile`);
-    return { ...entry, rootfs };
+    if (held === null) throw new Error(`${image.name} left the image cache meanwhile`);
+    // What cannot be removed now is looked at again with the next start, and is no reason for this one to fail.
+    await trimCache(this.#directory, this.#limitBytes).catch(() => undefined);
+    return held;
   }
 
-  /** The lock for packing, or `null` when the image is there, be it after somebody else's work. */
-  async #take(rootfs: string, work: ImageWork): Promise<ImageLock | null> {
+  /** The lock for packing, or the image when it is there, be it after somebody else's work. */
+  async #take(rootfs: string, work: ImageWork): Promise<ImageLock | CachedImage> {
     const { image, staging, sandboxName, signal, report } = work;
     const file = packedIn(staging);
     const waits = new WaitSteps(image.name, report);
     for (;;) {
       signal.throwIfAborted();
-      if ((await readEntry(rootfs)) !== null) return waits.over(null);
+      const there = await hold(rootfs, staging);
+      if (there !== null) return waits.over(there);
       const got = await ImageLock.tryTake(`${rootfs}.lock`, { sandbox: sandboxName, file });
       if (got instanceof ImageLock) {
-        if ((await readEntry(rootfs)) === null) return waits.over(got);
+        const meanwhile = await hold(rootfs, staging);
+        if (meanwhile === null) return waits.over(got);
         await got.release();
-        continue;
+        return waits.over(meanwhile);
       }
       await waits.see(got);
       await delay(LOOK_EVERY_MS, undefined, { signal });
@@ -169,10 +173,10 @@ async function pack(rootfs: string, work: ImageWork): Promise<void> {
     const closed = archive.close().catch(() => undefined);
     if (!signal.aborted) await closed;
   }
-  const entry = await supervisorIn(file, image, signal);
+  const content = await lookInside(file, image, source.config, signal);
   await persist(file);
   signal.throwIfAborted();
-  await writeJson(entryOf(rootfs), entry);
+  await writeJson(contentOf(rootfs), content);
   await rename(file, rootfs);
   work.report({ ...step, position: bytes, total: bytes, done: true });
 }
@@ -188,22 +192,6 @@ function asDriverError(error: unknown, image: ImageSpec): unknown {
 
 function isDiskFull(error: Error): boolean {
   return /No space left on device|Disk quota exceeded/i.test(error.message);
-}
-
-/** Where the supervisor is in a root file system; an image without one is told at once, and not by a silent guest. */
-async function supervisorIn(
-  rootfs: string,
-  image: ImageSpec,
-  signal: AbortSignal,
-): Promise<z.infer<typeof entrySchema>> {
-  const names = [SUPERVISOR, ...NODES].map((path) => path.slice(1));
-  const listing = await runTool("unsquashfs", ["-quiet", "-no-progress", "-ls", rootfs, ...names], signal);
-  const found = new Set(listing.split("\n").map((line) => line.replace(/^squashfs-root/, "").trim()));
-  const node = NODES.find((path) => found.has(path));
-  const missing = [...(found.has(SUPERVISOR) ? [] : [SUPERVISOR]), ...(node === undefined ? ["node"] : [])];
-  if (node !== undefined && missing.length === 0) return { node, supervisor: SUPERVISOR };
-  const text = `The image ${image.name} has no supervisor: it lacks ${missing.join(" and ")}`;
-  throw permanent("MachineSupervisorMissing", text);
 }
 
 /** After a crash of the machine, what has the image's name has to be the image. */
@@ -224,16 +212,21 @@ function packedIn(staging: string): string {
   return join(staging, "rootfs.sqfs");
 }
 
-function entryOf(rootfs: string): string {
-  return rootfs.replace(/\.sqfs$/, ".json");
-}
-
-async function readEntry(rootfs: string): Promise<z.infer<typeof entrySchema> | null> {
-  const there = await stat(rootfs).then(
-    () => true,
-    () => false,
-  );
-  return there ? readJson(entryOf(rootfs), entrySchema) : null;
+/** Takes hold of an image for a start, which makes it the one used last; `null` when it is not there. */
+async function hold(rootfs: string, staging: string): Promise<CachedImage | null> {
+  const content = await readJson(contentOf(rootfs), contentSchema);
+  if (content === null) return null;
+  const held = join(staging, "image.sqfs");
+  try {
+    await rm(held, { force: true });
+    await link(rootfs, held);
+  } catch (error) {
+    if ((error as { code?: unknown }).code === "ENOENT") return null;
+    throw error;
+  }
+  const now = new Date();
+  await utimes(held, now, now);
+  return { ...content, rootfs: held };
 }
 
 /** Removes what was packed: before everything else of a staging, so that the room is free whatever an engine does. */

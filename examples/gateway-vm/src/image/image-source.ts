@@ -5,6 +5,7 @@ import { stat } from "node:fs/promises";
 import { isAbsolute } from "node:path";
 import type { Readable } from "node:stream";
 import { ExportContainer, inspectImage } from "./docker-export.js";
+import { NO_CONFIG, type ImageConfig } from "./image-config.js";
 import { permanent } from "../reasons.js";
 
 /** Where an image comes from, and what tells exactly this content from any other. */
@@ -14,6 +15,7 @@ export interface ImageSource {
   readonly label: string;
   /** For people, of the step under way. */
   readonly activeLabel: string;
+  readonly config: ImageConfig;
   /** Bytes of the archive; absent when nobody knows before it has passed. */
   readonly total?: number;
   /** Opens the archive. `staging` may keep notes about what has to be undone. */
@@ -52,9 +54,10 @@ export async function sourceOf(image: ImageSpec, docker: Docker, signal: AbortSi
 }
 
 async function dockerSource(image: ImageSpec, docker: Docker, signal: AbortSignal): Promise<ImageSource> {
-  const { id } = await inspectImage(docker, image.name, signal);
+  const { id, config } = await inspectImage(docker, image.name, signal);
   return {
     identity: `docker:${id}`,
+    config,
     label: "Image exported from local Docker",
     activeLabel: "Exporting image from local Docker",
     open: async (staging, openSignal) => {
@@ -86,6 +89,7 @@ async function archiveSource(image: ImageSpec, path: string): Promise<ImageSourc
     identity: `tar:${path}:${[dev, ino, size, mtimeNs, ctimeNs].join(":")}`,
     label: "Image packed from its archive",
     activeLabel: "Packing image from its archive",
+    config: NO_CONFIG,
     total: Number(size),
     open: async () => {
       const tar = createReadStream(path, { highWaterMark: 1 << 20 });

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { readEnd, readNote, writeEnd, type MachineNote } from "./machine-note.js";
 import { ENDED, killMachine } from "./machine.js";
 import { consoleOf, statusOf, withMonitor } from "./monitor.js";
-import { OVERLAY } from "./qemu-arguments.js";
+import { OVERLAY, ROOTFS } from "./qemu-arguments.js";
 
 const MONITOR_LIMIT_MS = 3000;
 
@@ -24,6 +24,7 @@ export async function observeMachine(directory: string, run: ExpectedRun): Promi
   }
   const end = await readEnd(directory);
   if (note.process === null && end === null) return null;
+  await letGo(directory);
   const ended = { alive: false, exitCode: null, signal: null, ...end?.process };
   const options = { run, observedAt: Date.now() };
   const { instanceId } = note;
@@ -57,6 +58,10 @@ async function observeLive(
     return observeQemu({ ...input, qmp }, options);
   }
   await killMachine(process);
-  await rm(join(directory, OVERLAY), { force: true });
   return null;
+}
+
+/** What a machine that has ended needs no more: what its guest wrote outside its workspace, and its hold on the image. */
+async function letGo(directory: string): Promise<void> {
+  await Promise.all([OVERLAY, ROOTFS].map((name) => rm(join(directory, name), { force: true })));
 }

@@ -3,6 +3,7 @@ import type { VmOptions } from "../vm-options.js";
 /** Names inside a machine's directory, which is QEMU's working directory: paths of sockets may not be long. */
 export const MONITOR = "monitor.sock";
 export const EVENTS = "events.sock";
+export const ROOTFS = "rootfs.sqfs";
 export const OVERLAY = "overlay.img";
 export const START = "start.env";
 export const CONSOLE = "console";
@@ -15,7 +16,6 @@ export interface MachineSpec {
   readonly accelerator: Accelerator;
   readonly kernel: string;
   readonly initrd: string;
-  readonly rootfs: string;
   readonly workspace: string;
   readonly gateway: { readonly host: string; readonly port: number };
   readonly options: VmOptions;
@@ -36,7 +36,7 @@ export function qemuArguments(spec: MachineSpec): readonly string[] {
     ...["-qmp", `unix:${MONITOR},server=on,wait=off`, "-qmp", `unix:${EVENTS},server=on,wait=off`],
     // In memory and of one size: a guest that talks without end fills no disk.
     ...["-chardev", `ringbuf,id=${CONSOLE},size=65536`, "-serial", `chardev:${CONSOLE}`],
-    ...disk("rootfs", `readonly=on,file=${escaped(spec.rootfs)}`),
+    ...disk("rootfs", `readonly=on,file=${ROOTFS}`),
     ...disk("overlay", `cache=unsafe,discard=unmap,file=${OVERLAY}`),
     ...disk("workspace", `discard=unmap,file=${escaped(spec.workspace)}`),
     ...["-netdev", `user,id=net,${user}${forward}`, "-device", "virtio-net-pci,netdev=net,romfile="],

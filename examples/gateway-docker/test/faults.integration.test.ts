@@ -1,0 +1,193 @@
+import type { SandboxView } from "@slipway-examples/gateway-core";
+import {
+  StartedGateway,
+  TempDirs,
+  eventually,
+  type StartedGatewayOptions,
+} from "@slipway-examples/gateway-core/testing";
+import { execFile } from "node:child_process";
+import { createWriteStream } from "node:fs";
+import { mkdir, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { promisify } from "node:util";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { dockerDrivers } from "../src/docker-drivers.js";
+import { findBusybox, packSandboxImage } from "../src/guest/sandbox-image.js";
+import { open } from "./driver-bench.js";
+import { TestEngine, whyNoEngine } from "./engine.js";
+
+const run = promisify(execFile);
+const IMAGE = "slipway-sandbox:latest";
+const LIMIT_MS = 120_000;
+
+describe.skipIf(whyNoEngine !== null)(
+  `faults under a gateway over a real engine (${whyNoEngine ?? "dockerd"})`,
+  { timeout: 2 * LIMIT_MS },
+  () => {
+    const temp = new TempDirs();
+    let engine: TestEngine;
+    let gateway: StartedGateway;
+
+    const opened = async (
+      { dir }: TestEngine = engine,
+      more: Partial<StartedGatewayOptions> = {},
+    ): Promise<StartedGateway> => {
+      const drivers = dockerDrivers({ dockerHost: `unix://${dir}/docker.sock`, stopGraceMs: 2000 });
+      return (gateway = await StartedGateway.start({ drivers, dataDir: await temp.make(), ...more }));
+    };
+    const archive = async (fillerBytes: number): Promise<string> => {
+      const path = join(await temp.make(), "rootfs.tar");
+      const parts = { busybox: await findBusybox(), fillerBytes };
+      await pipeline(packSandboxImage(parts), createWriteStream(path));
+      return path;
+    };
+    const until = (id: string, seen: (view: SandboxView) => boolean): Promise<SandboxView> =>
+      gateway.until(id, seen, LIMIT_MS);
+    const settled = ({ phase }: SandboxView): boolean => phase === "Ready" || phase === "Error";
+
+    beforeAll(async () => {
+      engine = await TestEngine.start();
+      await engine.importImage(IMAGE);
+      await engine.importImage("bare:1", { supervisor: false });
+    }, LIMIT_MS);
+    afterEach(async () => {
+      await gateway.removeAll(LIMIT_MS);
+      expect(await engine.remains()).toEqual({ containers: [], volumes: [], dangling: 0 });
+      await gateway.close();
+    });
+    afterAll(async () => {
+      await engine.remove();
+      await temp.remove();
+    });
+
+    it("a container that is killed is an error that a start mends, in the same workspace", async () => {
+      const { client } = await opened();
+      const command = ["sh", "-c", "echo run >> /workspace/runs; sleep 1000"];
+      const { id } = await client.create({ name: "killed", image: { name: IMAGE }, command });
+      await until(id, settled);
+      const first = (await engine.docker.listContainers())[0]!.Id;
+      await engine.docker.getContainer(first).kill();
+      const killed = await until(id, ({ phase }) => phase !== "Ready");
+      expect(killed).toMatchObject({ phase: "Error", reason: "Killed", exitCode: 137, attempt: 1 });
+      expect(open(killed)).toEqual(["start: restart", "stop: noop", "delete: delete"]);
+      await client.start(id);
+      const again = await until(id, (view) => view.attempt === 2 && settled(view));
+      expect(again).toMatchObject({ phase: "Ready", exitCode: null });
+      const [second] = await engine.docker.listContainers({ all: true });
+      expect(second!.Id).not.toBe(first);
+      await eventually(
+        "the second run's line",
+        async () => (await engine.exec(second!.Id, "cat", "/workspace/runs")) === "run\nrun",
+      );
+    });
+
+    it.each([
+      [
+        "that nobody has",
+        { image: { name: "nobody/has-it:1" }, driverOptions: { pull: "never" } },
+        "ImagePullFailed",
+      ],
+      ["without the supervisor", { image: { name: "bare:1" } }, "DockerSupervisorMissing"],
+    ])("an image %s is an error at once, with every way out", async (_, more, reason) => {
+      const { client } = await opened();
+      const { id } = await client.create({ name: "wrong", command: ["true"], ...more });
+      await until(id, settled);
+      const clean = await until(id, ({ deadline }) => deadline?.cleanup.status === "done");
+      expect(clean).toMatchObject({ phase: "Error", reason });
+      expect(clean.message).toContain(more.image.name);
+      expect(open(clean)).toEqual(["start: restart", "stop: stop", "delete: delete"]);
+      expect((await engine.remains()).containers).toEqual([]);
+    });
+
+    it("two creates of one archive at once import it once", async () => {
+      const path = await archive(150_000_000);
+      const { client } = await opened();
+      const events = await engine.docker.getEvents({ filters: { event: ["import"] } });
+      const imports: string[] = [];
+      events.on("data", (chunk: Buffer) => imports.push(String(chunk)));
+      const image = { name: "local:1", path };
+      const command = ["sleep", "1000"];
+      const both = await Promise.all(
+        ["first", "second"].map((name) => client.create({ name, image, command })),
+      );
+      const ready = await Promise.all(both.map(({ id }) => until(id, settled)));
+      (events as unknown as { destroy: () => void }).destroy();
+      expect(imports).toHaveLength(1);
+      for (const view of ready) {
+        expect(view).toMatchObject({ phase: "Ready", attempt: 1 });
+        expect(view.steps[0]).toMatchObject({ step: "image", subject: "local:1" });
+        expect(open(view)).toEqual(["start: noop", "stop: stop", "delete: delete"]);
+      }
+      expect((await engine.remains()).containers).toHaveLength(2);
+    });
+
+    it("a delete in the middle of an import ends it, and the engine keeps nothing of it", async () => {
+      const path = await archive(600_000_000);
+      const images = async (): Promise<string[]> =>
+        (await engine.docker.listImages()).map(({ Id }) => Id).sort();
+      const before = await images();
+      const { client } = await opened();
+      const { id } = await client.create({
+        name: "given-up",
+        image: { name: "big:1", path },
+        command: ["true"],
+      });
+      const moving = await until(id, ({ steps }) => (steps[0]?.position ?? 0) > 20_000_000);
+      expect(moving.steps[0]).toMatchObject({ step: "image", subject: "big:1", finishedAt: null });
+      expect(open(moving)).toEqual(["stop: stop", "delete: delete"]);
+      await gateway.removeAll(LIMIT_MS);
+      const data = join(engine.dir, "data");
+      await eventually("nothing staged", async () => {
+        const layers = await readdir(join(data, "image/overlay2/layerdb/tmp")).catch(() => []);
+        return [...(await readdir(join(data, "tmp")).catch(() => [])), ...layers].length === 0;
+      });
+      expect(await images()).toEqual(before);
+    });
+
+    it("a full disk is tried again, says so, and leaves nothing on it", async () => {
+      const small = await TestEngine.start([], async (dir) => {
+        const disk = join(dir, "disk");
+        await run("truncate", ["-s", "150M", disk]);
+        await run("mkfs.ext4", ["-q", disk]);
+        await mkdir(join(dir, "data"));
+        await run("mount", ["-o", "loop", disk, join(dir, "data")]);
+      });
+      try {
+        const path = await archive(200_000_000);
+        const { client } = await opened(small);
+        const image = { name: "big:1", path };
+        const { id } = await client.create({ name: "full", image, command: ["true"] });
+        const full = await until(
+          id,
+          ({ message, phase }) => /no space left/.test(message) || phase === "Error",
+        );
+        expect(full).toMatchObject({ phase: "Provisioning", attempt: 1 });
+        expect(full.deadline).toMatchObject({ status: "active", phase: "preparation" });
+        expect(open(full)).toEqual(["stop: stop", "delete: delete"]);
+      } finally {
+        await gateway.removeAll(LIMIT_MS);
+        const left = await small.remains();
+        await small.remove();
+        expect(left).toEqual({ containers: [], volumes: [], dangling: 0 });
+      }
+    });
+
+    it("a lack of memory that the supervisor outlives is its SIGKILL in the record", async () => {
+      const { client } = await opened();
+      const command = ["node", "-e", "const a = []; for (;;) a.push(Buffer.alloc(1 << 20, 1))"];
+      const driverOptions = { memoryBytes: 150_000_000 };
+      const { id } = await client.create({ name: "hog", image: { name: IMAGE }, command, driverOptions });
+      const ended = await until(id, ({ phase }) => phase === "Error");
+      // The supervisor's report comes first, and the first word about an end stands.
+      expect(ended).toMatchObject({ reason: "MainProcessFailed", exitSignal: "SIGKILL", attempt: 1 });
+      // That it was a lack of memory is only the engine's to say, of a container that then ended by itself.
+      const state = await eventually("the container's end", async () => {
+        const [container] = await engine.docker.listContainers({ all: true });
+        const { State } = await engine.docker.getContainer(container!.Id).inspect();
+        return !State.Running && State;
+      });
+      expect(state).toMatchObject({ OOMKilled: true });
+    });
+  },
+);
