@@ -74,26 +74,31 @@ async function run(options: FaultRunOptions, cleanups: Cleanups): Promise<FaultR
   const { client, load, faults, replayer, replicas, recorder, data, starts } = bench;
   await follow(options, bench, tell);
   tell("the faults are over: waiting for peace");
-  const restless = await waitForPeace(client, data, peaceLimitMs);
-  const stored = await recorder.stored();
+  const restless = await waitForPeace(client, data, peaceLimitMs, tell);
+  // Before the history: what was begun or answered by now is in it, and what comes later is not asked for.
+  const begun = await startsIn(starts);
+  const deliveries = replayer.deliveries();
   const tally = new Tally();
   const violations: Violation[] = [];
-  for (const id of new Set([...(await recorder.ids()), ...load.ids])) {
-    const history = {
-      id,
-      versions: await recorder.versionsOf(id),
-      answers: load.answersOf(id),
-      deliveries: replayer.deliveriesOf(id),
-      starts: await startsIn(join(starts, id)),
-      end: {
-        version: stored.get(id) ?? null,
-        left: await leftBehind(join(data, "sandboxes", id)),
-        restless: restless.get(id) ?? restless.get("") ?? null,
-      },
-    };
-    tally.add(history);
-    violations.push(...checkHistory(history));
-  }
+  await recorder.read(async (recording) => {
+    const stored = await recording.stored();
+    for (const id of new Set([...(await recording.ids()), ...load.ids, ...begun.keys()])) {
+      const history = {
+        id,
+        versions: await recording.versionsOf(id),
+        answers: load.answersOf(id),
+        deliveries: deliveries.get(id) ?? [],
+        starts: begun.get(id) ?? [],
+        end: {
+          version: stored.get(id) ?? null,
+          left: await leftBehind(join(data, "sandboxes", id)),
+          restless: restless.get(id) ?? restless.get("") ?? null,
+        },
+      };
+      tally.add(history);
+      violations.push(...checkHistory(history));
+    }
+  });
   for (const left of await removeAll(client, peaceLimitMs))
     violations.push({ rule: "not-operable", sandbox: left, version: null, detail: "a delete never ended" });
   if (violations.length > 0 && options.keepLogsIn !== undefined)
