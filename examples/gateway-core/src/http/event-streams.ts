@@ -63,7 +63,8 @@ export function streamOne(context: Context, gateway: Gateway, id: string, view: 
 
 /**
  * Follows all sandboxes of this gateway. An event id names this process and a number in it: a client that was away
- * for a moment gets what it missed, and any other one a fresh snapshot, which a `reset` announces.
+ * for a moment gets what it missed, and any other one a fresh snapshot, which a `reset` announces. So does everybody
+ * when writes of other gateways may have been missed.
  */
 export function streamAll(context: Context, gateway: Gateway, view: ViewOf): Response {
   const { hub } = gateway;
@@ -74,16 +75,28 @@ export function streamAll(context: Context, gateway: Gateway, view: ViewOf): Res
     const missed = epoch === hub.epoch ? hub.since(Number(number)) : null;
     queue.push(...(missed ?? []));
     const start = hub.latest;
-    const listening = hub.subscribe((event) => {
-      queue.push(event);
-      bell.ring();
-    });
+    let lapsed = false;
+    const listening = hub.subscribe(
+      (event) => {
+        queue.push(event);
+        bell.ring();
+      },
+      () => {
+        lapsed = true;
+        bell.ring();
+      },
+    );
     stream.onAbort(() => {
       listening[Symbol.dispose]();
       bell.ring();
     });
     if (missed === null) await sendSnapshot(stream, gateway, view, `${hub.epoch}.${start}`);
     while (!stream.aborted) {
+      if (lapsed) {
+        lapsed = false;
+        queue.length = 0;
+        await sendSnapshot(stream, gateway, view, `${hub.epoch}.${hub.latest}`);
+      }
       for (let event = queue.shift(); event !== undefined; event = queue.shift()) {
         await stream.writeSSE(message(event, hub.epoch, view));
       }
