@@ -7,7 +7,7 @@ const LIVE_MAX = 8;
  * Operations in a second that change what runs, at most: a start that is stopped before it came to anything tests
  * little. What a higher rate has beyond that are updates and reads.
  */
-const LIFECYCLE_PER_SECOND = 3;
+const LIFECYCLE_PER_SECOND = 2;
 /** A sandbox is updated for a while and then left alone: one that changes all the time is never admitted. */
 const BUSY_MS = 5000;
 const QUIET_MS = 11_000;
