@@ -63,11 +63,6 @@ export class EventHub {
     } else if (version !== null && version > (told ?? 0)) this.publish(id, version, record);
   }
 
-  /** The same of a record that came up in a listing: nobody waits for news of one that was never told of. */
-  announceKnown(id: string, version: number, record: SandboxRecord): void {
-    if (this.#told.has(id)) this.announce(id, version, record);
-  }
-
   /** What was published after `seq`, or `null` when not all of it is here any more. */
   since(seq: number): readonly RecordEvent[] | null {
     const first = this.#kept[0]?.seq ?? this.#seq + 1;

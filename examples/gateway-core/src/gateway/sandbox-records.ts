@@ -125,11 +125,7 @@ export class SandboxRecords {
     readonly next: string | null;
   }> {
     const page = await this.#store.list(options);
-    const items = page.items.map(decodeOrError);
-    // News of another gateway's write may have been lost: a listing shows it.
-    for (const item of items)
-      if ("record" in item) this.#hub.announceKnown(item.record.id, item.version, item.record);
-    return { items, next: page.next };
+    return { items: page.items.map(decodeOrError), next: page.next };
   }
 
   /**

@@ -75,14 +75,14 @@ export function streamAll(context: Context, gateway: Gateway, view: ViewOf): Res
     const missed = epoch === hub.epoch ? hub.since(Number(number)) : null;
     queue.push(...(missed ?? []));
     const start = hub.latest;
-    let lapsed = false;
+    const news = { lapsed: false };
     const listening = hub.subscribe(
       (event) => {
         queue.push(event);
         bell.ring();
       },
       () => {
-        lapsed = true;
+        news.lapsed = true;
         bell.ring();
       },
     );
@@ -92,8 +92,8 @@ export function streamAll(context: Context, gateway: Gateway, view: ViewOf): Res
     });
     if (missed === null) await sendSnapshot(stream, gateway, view, `${hub.epoch}.${start}`);
     while (!stream.aborted) {
-      if (lapsed) {
-        lapsed = false;
+      if (news.lapsed) {
+        news.lapsed = false;
         queue.length = 0;
         await sendSnapshot(stream, gateway, view, `${hub.epoch}.${hub.latest}`);
       }

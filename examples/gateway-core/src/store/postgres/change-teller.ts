@@ -12,8 +12,8 @@ export interface ToldChange {
  * Tells of writes that were committed, many in one statement while one is under way.
  *
  * In a transaction of its own: one that notifies holds a lock that the whole server has once, until it has committed,
- * so that a write which told of itself would wait for the flush of every other one. What is lost between a write and
- * its news, because this process or the connection ended, the next sweep finds.
+ * so that a write which told of itself would wait for the flush of every other one. News are lost when this process or
+ * the connection ends between a write and them: no decision waits for news, and a live page shows the next write.
  */
 export class ChangeTeller {
   readonly #pool: pg.Pool;
