@@ -21,7 +21,7 @@ export default tseslint.config(
       "coverage/**",
       "docs/api/**",
       "test/docs/.blocks/**",
-      "test/faults/.built/**",
+      "test/faults/.built/**", "bench/scale/.built/**",
       "node_modules/**",
       "**/*.cjs",
     ],

@@ -97,7 +97,7 @@ function deciding(
   SandboxRecords.prototype.change = function <Result>(
     id: string,
     rule: Rule<Result>,
-    known: Parameters<typeof change>[2] = null,
+    known?: Parameters<typeof change>[2],
   ) {
     const decided: Rule<Result> = (record, now) => decide(rule, record, now);
     return change.call(this, id, decided, known) as ReturnType<typeof change<Result>>;

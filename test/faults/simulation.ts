@@ -113,16 +113,19 @@ class Simulation {
   }
 
   async #act(id: string): Promise<void> {
-    const gateway = this.#gateway();
     switch (this.#choose(ACTIONS)) {
       case "start":
-        return this.#meanwhile(gateway.startSandbox(id));
+        this.#meanwhile(this.#gateway().startSandbox(id));
+        break;
       case "stop":
-        return this.#meanwhile(gateway.stopSandbox(id));
+        this.#meanwhile(this.#gateway().stopSandbox(id));
+        break;
       case "update":
-        return this.#update(id);
+        this.#update(id);
+        break;
       case "launched":
-        return this.#bench.driver.launches.at(-1)?.succeed();
+        this.#bench.driver.launches.at(-1)?.succeed();
+        break;
       case "accepted":
         return this.#report(id, (generation) => ({ kind: "accepted", generation }));
       case "ready":
@@ -131,20 +134,16 @@ class Simulation {
         return this.#report(id, (generation) => ({
           ...{ kind: "rejected", generation, reason: "Invalid", message: "no" },
         }));
-      case "again": {
-        const sent = this.#choose(this.#past);
-        if (sent !== undefined) this.#meanwhile(this.#deliver(id, sent));
-        return;
-      }
+      case "again":
+        if (this.#past.length > 0) this.#meanwhile(this.#deliver(id, this.#choose(this.#past)));
+        break;
+      case "survivor":
+        // The supervisor of a run that may be over, and knows nothing of that.
+        if (this.#past.length === 0) break;
+        return this.#report(id, (generation) => ({ kind: "ready", generation }), this.#choose(this.#past));
       case "quiet":
         // Nothing happens until shortly before the deadline.
         return this.#bench.pass(Math.max(1, ((await this.#dueIn(id)) ?? 0) - NEAR_MS));
-      case "survivor": {
-        // The supervisor of a run that may be over, and knows nothing of that.
-        const survivor = this.#choose(this.#past);
-        if (survivor !== undefined)
-          await this.#report(id, (generation) => ({ kind: "ready", generation }), survivor);
-      }
     }
   }
 
@@ -175,13 +174,13 @@ class Simulation {
   }
 
   #gateway(): Gateway {
-    const gateway = this.#choose(this.#gateways);
-    if (gateway === undefined) throw new Error("no gateway");
-    return gateway;
+    return this.#choose(this.#gateways);
   }
 
-  #choose<T>(items: readonly T[]): T | undefined {
-    return items[Math.floor(this.#random() * items.length)];
+  #choose<T>(items: readonly T[]): T {
+    const item = items[Math.floor(this.#random() * items.length)];
+    if (item === undefined) throw new Error("there is nothing to choose from");
+    return item;
   }
 
   /** The store as a gateway has it: slow, so that others come in between, and every write is noted down. */

@@ -21,7 +21,7 @@ it("asks so many things at once and the rest in their order, whether answers com
   const { asked, store } = heldStore();
   const queued = queuedStore(store, 2);
   const answers = ["a", "b", "c", "d", "e"].map((id) =>
-    queued.get(id).catch((error: Error) => error.message),
+    queued.get(id).catch((error: unknown) => (error as Error).message),
   );
   await settle();
   expect(asked.map(({ id }) => id)).toEqual(["a", "b"]);
