@@ -22,6 +22,7 @@ export default tseslint.config(
       "docs/api/**",
       "test/docs/.blocks/**",
       "test/faults/.built/**",
+      "bench/scale/.built/**",
       "node_modules/**",
       "**/*.cjs",
     ],

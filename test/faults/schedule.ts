@@ -2,15 +2,24 @@ import { seededRandom } from "slipway/testing";
 
 export const REPLICAS = 3;
 /** Sandboxes that exist at the same time, as far as the schedule knows. */
-const LIVE_MAX = 6;
+const LIVE_MAX = 8;
+/**
+ * Operations in a second that change what runs, at most: a start that is stopped before it came to anything tests
+ * little. What a higher rate has beyond that are updates and reads.
+ */
+const LIFECYCLE_PER_SECOND = 2;
+/** A sandbox is updated for a while and then left alone: one that changes all the time is never admitted. */
+const BUSY_MS = 5000;
+const QUIET_MS = 11_000;
 
 /** How a sandbox comes up: in time, slowly, not at all, or not before its policy is mended. */
 const VARIANTS = ["quick", "slow", "stalling", "invalid"] as const;
 export type Variant = (typeof VARIANTS)[number];
 
 /** What an update writes: what is there, something new, or what no supervisor takes. */
-const CONTENTS = ["same", "valid", "invalid"] as const;
-export type Content = (typeof CONTENTS)[number];
+export type Content = "same" | "valid" | "invalid";
+/** Mostly what a supervisor takes, so that most starts come to something. */
+const CONTENTS = ["same", "same", "valid", "valid", "valid", "valid", "invalid"] as const satisfies Content[];
 
 export type Operation =
   | { readonly kind: "create"; readonly box: string; readonly variant: Variant }
@@ -30,6 +39,22 @@ export type Fault =
   | { readonly kind: "clock"; readonly replica: number; readonly offsetMs: number }
   /** What supervisors send arrives twice, the second time later; or later and thereby in another order. */
   | { readonly kind: "deliveries"; readonly mode: "duplicate" | "reorder"; readonly forMs: number };
+
+/** A fault as a report counts it. Pure. */
+export function nameOf(fault: Fault): string {
+  switch (fault.kind) {
+    case "pause":
+      return fault.replicas.length > 1 ? "pause of all" : "pause of one";
+    case "database":
+      return `database restart (${fault.mode})`;
+    case "deliveries":
+      return `deliveries (${fault.mode})`;
+    case "clock":
+      return fault.offsetMs < 0 ? "clock set back" : "clock set forward";
+    default:
+      return fault.kind;
+  }
+}
 
 export interface Step {
   readonly atMs: number;
@@ -53,35 +78,52 @@ type Random = () => number;
 /** Every operation and fault of a run with its instant. The same seed gives the same schedule. Pure. */
 export function planSchedule(options: ScheduleOptions): readonly Step[] {
   const { seed, durationMs, leaseMs, operationsPerSecond = 15, faultEveryMs = 3000 } = options;
-  const operations = operationSteps(seededRandom(seed), durationMs, 1000 / operationsPerSecond);
+  const operations = operationSteps(seededRandom(seed), durationMs, operationsPerSecond);
   const faults = faultSteps(seededRandom(seed + 1), durationMs, faultEveryMs, leaseMs);
   return [...operations, ...faults].sort((one, other) => one.atMs - other.atMs);
 }
 
-function operationSteps(random: Random, durationMs: number, everyMs: number): Step[] {
+interface Box {
+  readonly name: string;
+  /** When a time of updates begins, within the turn of busy and quiet. */
+  readonly turnMs: number;
+}
+
+function isBusy({ turnMs }: Box, atMs: number): boolean {
+  return (atMs + turnMs) % (BUSY_MS + QUIET_MS) < BUSY_MS;
+}
+
+function operationSteps(random: Random, durationMs: number, perSecond: number): Step[] {
   const steps: Step[] = [];
-  const live: string[] = [];
+  const live: Box[] = [];
+  const lifecycle = Math.min(0.4, LIFECYCLE_PER_SECOND / perSecond);
   let made = 0;
   const create = (): Operation => {
     made += 1;
-    const box = `box-${made}`;
+    const box = { name: `box-${made}`, turnMs: random() * (BUSY_MS + QUIET_MS) };
     live.push(box);
-    return { kind: "create", box, variant: choose(random, VARIANTS) };
+    return { kind: "create", box: box.name, variant: choose(random, VARIANTS) };
   };
-  for (let atMs = 0; atMs < durationMs; atMs += everyMs * 2 * random()) {
+  const remove = (box: Box): Operation => {
+    live.splice(live.indexOf(box), 1);
+    return { kind: "delete", box: box.name };
+  };
+  for (let atMs = 0; atMs < durationMs; atMs += (2000 / perSecond) * random()) {
+    const changes = random() < lifecycle;
     const dice = random();
     const box = choose(random, live);
+    const busy = choose(
+      random,
+      live.filter((each) => isBusy(each, atMs)),
+    );
     let operation: Operation;
-    if (box === undefined || live.length < 3 || (dice < 0.05 && live.length < LIVE_MAX)) operation = create();
-    else if (dice < 0.62)
-      operation = { kind: "update", box, content: choose(random, CONTENTS), value: random() };
-    else if (dice < 0.72) operation = { kind: "read", box };
-    else if (dice < 0.83) operation = { kind: "stop", box };
-    else if (dice < 0.97) operation = { kind: "start", box };
-    else {
-      operation = { kind: "delete", box };
-      live.splice(live.indexOf(box), 1);
-    }
+    if (box === undefined || live.length < 3 || (changes && dice < 0.16 && live.length < LIVE_MAX))
+      operation = create();
+    else if (changes)
+      operation = dice < 0.88 ? { kind: dice < 0.4 ? "stop" : "start", box: box.name } : remove(box);
+    else if (dice < 0.8 && busy !== undefined)
+      operation = { kind: "update", box: busy.name, content: choose(random, CONTENTS), value: random() };
+    else operation = { kind: "read", box: box.name };
     steps.push({ atMs: Math.round(atMs), operation, twice: random() < 0.1 });
   }
   return steps;

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import type { Driver } from "./driver/driver.js";
 import { planFor, type Budgets } from "./gateway/budgets.js";
 import { Gateway } from "./gateway/gateway.js";
-import { discreetLog, type Log } from "./gateway/log.js";
+import { discreetLog, logByStore, type Log } from "./gateway/log.js";
 import { buildApp } from "./http/app.js";
 import { FrontDoor } from "./http/front-door.js";
 import { listen, type TlsFiles } from "./http/listen.js";
@@ -118,8 +118,9 @@ async function serveOn(
   opened: OpenStore,
   options: ServeOptions & { readonly host: string },
 ): Promise<RunningGateway> {
-  const { log, host, dataDir } = options;
+  const { host, dataDir } = options;
   const { store, ledger, clock, sessionStore } = opened;
+  const log = sessionStore === undefined ? options.log : logByStore(options.log, () => clock.now());
   const drivers = await driversOf(options.drivers, { clock, dataDir, log, supervisorProgram });
   // Supervisors are told an address before there is a gateway behind it: their requests wait until there is.
   const door = new FrontDoor();

@@ -29,21 +29,24 @@ export class PostgresServer {
   readonly port: number;
   readonly #bin: string;
   readonly #dir: string;
+  readonly #settings: string;
   #databases = 0;
 
-  private constructor(bin: string, dir: string, port: number) {
+  private constructor(bin: string, dir: string, port: number, settings: string) {
     this.#bin = bin;
     this.#dir = dir;
+    this.#settings = settings;
     this.port = port;
   }
 
-  static async start(bin: string): Promise<PostgresServer> {
+  /** @param settings - Options of the server. The default flushes nothing, which is quick and forgets with the power. */
+  static async start(bin: string, settings = "-c fsync=off"): Promise<PostgresServer> {
     const dir = await mkdtemp(join(tmpdir(), "slipway-pg-"));
     await chmod(dir, 0o755);
     const data = join(dir, "data");
     await mkdir(data);
     if (process.getuid?.() === 0) await run("chown", ["postgres:postgres", dir, data]);
-    const server = new PostgresServer(bin, dir, await freePort());
+    const server = new PostgresServer(bin, dir, await freePort(), settings);
     const options = ["-A", "trust", "-U", "postgres", "--no-sync", "-E", "UTF8", "--locale=C.UTF-8"];
     await server.#program("initdb", ["-D", data, ...options]);
     await server.up();
@@ -68,7 +71,7 @@ export class PostgresServer {
   }
 
   async up(): Promise<void> {
-    const settings = `-p ${this.port} -c listen_addresses=127.0.0.1 -c unix_socket_directories=${this.#dir} -c fsync=off -c max_connections=200`;
+    const settings = `-p ${this.port} -c listen_addresses=127.0.0.1 -c unix_socket_directories=${this.#dir} ${this.#settings} -c max_connections=200`;
     await this.#program("pg_ctl", [
       ...["-D", join(this.#dir, "data"), "-w", "-l", join(this.#dir, "log"), "-o", settings, "start"],
     ]);

@@ -175,28 +175,38 @@ describe.skipIf(missing !== null)(`the PostgreSQL store${because()}`, () => {
     const url = await freshUrl();
     const store = await openStore(url);
     const heard: string[] = [];
+    const hearing = (last: string) =>
+      eventually(`news of ${last}`, () => Promise.resolve(heard.at(-1) === last));
     let gaps = 0;
     const feed = new ChangeFeed({
       database: { url },
       clock: systemClock,
-      onChange: (id) => heard.push(id),
+      onChange: ({ id, version }) => heard.push(`${id} ${version}`),
       onGap: () => (gaps += 1),
     });
     open.push(feed);
     await eventually("the first gap", () => Promise.resolve(gaps === 1));
     await store.insert({ id: "a", name: "a", dueAt: 1, value: {} });
+    await hearing("a 1");
     await store.claimDue({ now: 5, limit: 9, owner: "me", until: 9 });
     await store.compareAndSwap("a", 1, { dueAt: null, value: {} });
+    await hearing("a 2");
     await store.compareAndSwap("a", 1, { dueAt: null, value: { lost: true } });
     await store.delete("a", 2);
-    await store.insert({ id: "end", name: "end", dueAt: null, value: {} });
-    await eventually("the last write", () => Promise.resolve(heard.at(-1) === "end"));
-    expect(heard).toEqual(["a", "a", "a", "end"]);
+    await hearing("a 3");
+    await store.delete("a", 2);
+    await store.insert({ id: "an end", name: "end", dueAt: null, value: {} });
+    await hearing("an end 1");
+    expect(heard).toEqual(["a 1", "a 2", "a 3", "an end 1"]);
+    // Many at once are told together, the latest of each.
+    const many = Array.from({ length: 50 }, (_, index) => `many-${index}`);
+    await Promise.all(many.map((id) => store.insert({ id, name: id, dueAt: null, value: {} })));
+    await eventually("all of them", () => Promise.resolve(many.every((id) => heard.includes(`${id} 1`))));
     await server.down("immediate");
     await server.up();
     await eventually("the gap after the break", () => Promise.resolve(gaps === 2));
     await store.insert({ id: "b", name: "b", dueAt: null, value: {} });
-    await eventually("the write after the break", () => Promise.resolve(heard.at(-1) === "b"));
+    await hearing("b 1");
   });
 
   it("knows what time it has", async () => {

@@ -69,6 +69,20 @@ describe("a launch", () => {
     expect(await isAlive(identity)).toBe(false);
   });
 
+  it("is ended and cleaned up by whom it is meant for, and by nobody who was held up since an earlier one", async () => {
+    const identity = (await launch(request({}, image, 2)).handle) as unknown as ProcessIdentity;
+    await mkdir(join(dir, "sandboxes", sandbox.id, "staging", "1.3"), { recursive: true });
+    const earlier = { ...work, upTo: { attemptNumber: 1, run: 1 } };
+    await driver.stop(sandbox, earlier);
+    await driver.cleanUp(sandbox, earlier);
+    expect(await isAlive(identity)).toBe(true);
+    await driver.cleanUp(sandbox, { ...work, upTo: { attemptNumber: 1, run: 2 } });
+    expect(await isAlive(identity)).toBe(false);
+    expect(await staged()).toEqual(["1.3"]);
+    await driver.cleanUp(sandbox, work);
+    expect(await staged()).toEqual([]);
+  });
+
   it("does not copy again what is there, and does when the source changed", async () => {
     await launch(request()).handle;
     const again = launch(request({}, image, 2));

@@ -163,6 +163,22 @@ export const claimConformance: readonly ConformanceCase[] = [
     equal(await one.delete("a", 2), true);
     same(await other.claimDue({ now: 999, limit: 9, owner: "other", until: 1999 }), []);
   }),
+  testCase("of what is due the next page begins after the last of the one before", async (open) => {
+    const store = await open();
+    for (const [id, dueAt] of [
+      ["c", 20],
+      ["a", 20],
+      ["b", 20],
+      ["z", 10],
+      ["d", 30],
+    ] as const)
+      await put(store, id, { dueAt });
+    const claim = { now: 50, limit: 2, owner: "one", until: 100 };
+    same((await store.claimDue(claim)).map(idOf), ["z", "a"]);
+    same((await store.claimDue({ ...claim, after: { id: "a", dueAt: 20 } })).map(idOf), ["b", "c"]);
+    same((await store.claimDue({ ...claim, after: { id: "c", dueAt: 20 } })).map(idOf), ["d"]);
+    same((await store.claimDue({ ...claim, after: { id: "d", dueAt: 30 } })).map(idOf), []);
+  }),
   testCase("of what is due a claim takes the earliest first, and leaves the rest to others", async (open) => {
     const [one, other] = [await open(), await open()];
     for (const dueAt of [40, 10, 30, 20]) await put(one, `at-${dueAt}`, { dueAt });

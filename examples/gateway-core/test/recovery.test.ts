@@ -169,6 +169,18 @@ describe("two gateways on one store", () => {
     expect(bench.driver.launches).toHaveLength(1);
   });
 
+  it("leave it to the one that has it also when the store was away for a moment", async () => {
+    const store = bench.storeOf(gateway);
+    const { compareAndSwap } = store;
+    store.compareAndSwap = () => Promise.reject(new Error("the store is away"));
+    await bench.pass(1500);
+    store.compareAndSwap = compareAndSwap;
+    await bench.gateway("two");
+    await bench.pass(6000);
+    expect(bench.driver.launches).toHaveLength(1);
+    expect(bench.logged).toContain("lease-not-kept");
+  });
+
   it("take over the work of one that died once its lease is over", async () => {
     const other = await bench.gateway("two");
     await bench.kill(gateway);

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { PostgresServer } from "../../../examples/gateway-core/test/postgres-server.js";
-import type { Fault } from "../schedule.js";
+import { nameOf, type Fault } from "../schedule.js";
 import type { Replayer } from "./replayer.js";
 import type { Replica } from "./replica.js";
 
@@ -19,7 +19,8 @@ export interface FaultTargets {
 export class Faults {
   readonly #targets: FaultTargets;
   readonly #under = new Set<Promise<void>>();
-  readonly happened = new Map<Fault["kind"], number>();
+  /** How often each kind happened. */
+  readonly happened = new Map<string, number>();
   /** One restart of the database at a time, and one at a time of each replica. */
   #database: Promise<void> = Promise.resolve();
 
@@ -30,7 +31,8 @@ export class Faults {
   /** Begins a fault and does not wait for its end. */
   begin(fault: Fault): void {
     if (fault.kind === "clock" && !this.#targets.clocks) return;
-    this.happened.set(fault.kind, (this.happened.get(fault.kind) ?? 0) + 1);
+    const name = nameOf(fault);
+    this.happened.set(name, (this.happened.get(name) ?? 0) + 1);
     const running = this.#run(fault).finally(() => this.#under.delete(running));
     this.#under.add(running);
   }

@@ -5,7 +5,7 @@ import type { Content, Operation, Variant } from "../schedule.js";
 
 /** Longest wait for an answer: a gateway that was stopped in the middle may never give one. */
 const REQUEST_LIMIT_MS = 8000;
-const UNDER_WAY_MAX = 12;
+const UNDER_WAY_MAX = 32;
 const INVALID = { version: 1, network: { allow: ["nowhere"] } };
 
 export interface LoadOptions {

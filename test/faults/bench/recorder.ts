@@ -1,3 +1,4 @@
+import type pg from "pg";
 import { decodeRecord } from "../../../examples/gateway-core/src/record/record-schema.js";
 import { openPool } from "../../../examples/gateway-core/src/store/postgres/pool.js";
 import { PostgresStore } from "../../../examples/gateway-core/src/store/postgres/postgres-store.js";
@@ -32,9 +33,47 @@ interface Row {
   readonly value: string | null;
 }
 
-type Pool = ReturnType<typeof openPool>;
+type Client = pg.PoolClient;
 
-/** Every committed version of every record of one database. */
+/** All committed versions as of one moment, whatever is written meanwhile. */
+export class Recording {
+  readonly #client: Client;
+
+  constructor(client: Client) {
+    this.#client = client;
+  }
+
+  async ids(): Promise<readonly string[]> {
+    const { rows } = await this.#client.query<{ id: string }>(
+      "SELECT DISTINCT id FROM fault_history ORDER BY id",
+    );
+    return rows.map(({ id }) => id);
+  }
+
+  /** @throws CorruptRecordError for a version that cannot be read */
+  async versionsOf(id: string): Promise<readonly Version[]> {
+    const { rows } = await this.#client.query<Row>(
+      "SELECT op, version, at, value FROM fault_history WHERE id = $1 ORDER BY seq",
+      [id],
+    );
+    return rows.map(({ op, version, at, value }) => ({
+      op,
+      version,
+      at,
+      record: value === null ? null : decodeRecord(id, JSON.parse(value)),
+    }));
+  }
+
+  /** The version of each record that there is. */
+  async stored(): Promise<ReadonlyMap<string, number>> {
+    const { rows } = await this.#client.query<{ id: string; version: number }>(
+      "SELECT id, version FROM records",
+    );
+    return new Map(rows.map(({ id, version }) => [id, version]));
+  }
+}
+
+/** Keeps every committed version of every record of one database. */
 export class Recorder {
   readonly #url: string;
 
@@ -47,45 +86,29 @@ export class Recorder {
     const store = await PostgresStore.open({ url });
     await store.close();
     const recorder = new Recorder(url);
-    await recorder.#connected((pool) => pool.query(SCHEMA));
+    await recorder.#connected((client) => client.query(SCHEMA));
     return recorder;
   }
 
-  ids(): Promise<readonly string[]> {
-    return this.#connected(async (pool) => {
-      const { rows } = await pool.query<{ id: string }>("SELECT DISTINCT id FROM fault_history ORDER BY id");
-      return rows.map(({ id }) => id);
+  /** Reads what was committed up to now, records and history as of one and the same moment. */
+  read<T>(work: (recording: Recording) => Promise<T>): Promise<T> {
+    return this.#connected(async (client) => {
+      await client.query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
+      const result = await work(new Recording(client));
+      await client.query("COMMIT");
+      return result;
     });
   }
 
-  /** @throws CorruptRecordError for a version that cannot be read */
-  versionsOf(id: string): Promise<readonly Version[]> {
-    return this.#connected(async (pool) => {
-      const { rows } = await pool.query<Row>(
-        "SELECT op, version, at, value FROM fault_history WHERE id = $1 ORDER BY seq",
-        [id],
-      );
-      return rows.map(({ op, version, at, value }) => ({
-        op,
-        version,
-        at,
-        record: value === null ? null : decodeRecord(id, JSON.parse(value)),
-      }));
-    });
-  }
-
-  /** The version of each record that there is now. */
-  stored(): Promise<ReadonlyMap<string, number>> {
-    return this.#connected(async (pool) => {
-      const { rows } = await pool.query<{ id: string; version: number }>("SELECT id, version FROM records");
-      return new Map(rows.map(({ id, version }) => [id, version]));
-    });
-  }
-
-  async #connected<T>(work: (pool: Pool) => Promise<T>): Promise<T> {
+  async #connected<T>(work: (client: Client) => Promise<T>): Promise<T> {
     const pool = openPool({ url: this.#url, connections: 1, timeoutMs: 60_000 });
     try {
-      return await work(pool);
+      const client = await pool.connect();
+      try {
+        return await work(client);
+      } finally {
+        client.release(true);
+      }
     } finally {
       await pool.end();
     }

@@ -1,5 +1,5 @@
 import { createServer, request, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { once } from "node:events";
+import { once, setMaxListeners } from "node:events";
 import type { AddressInfo } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Delivery } from "../checker/history.js";
@@ -39,6 +39,8 @@ export class Replayer {
   private constructor(target: number, random: () => number) {
     this.#target = target;
     this.#random = random;
+    // One for each report that is held back.
+    setMaxListeners(0, this.#closing.signal);
     this.#server = createServer((incoming, outgoing) => {
       this.#serve(incoming, outgoing).catch(() => outgoing.destroy());
     });
@@ -68,8 +70,9 @@ export class Replayer {
     }
   }
 
-  deliveriesOf(id: string): readonly Delivery[] {
-    return this.#deliveries.get(id) ?? [];
+  /** Every report that was answered up to now, by its sandbox. */
+  deliveries(): ReadonlyMap<string, readonly Delivery[]> {
+    return new Map([...this.#deliveries].map(([id, deliveries]) => [id, [...deliveries]]));
   }
 
   async close(): Promise<void> {

@@ -25,8 +25,10 @@ export async function waitForPeace(
   client: GatewayClient,
   dataDir: string,
   limitMs: number,
+  tell: (line: string) => void,
 ): Promise<ReadonlyMap<string, string>> {
   const giveUpAt = Date.now() + limitMs;
+  let told = "";
   let restless = new Map([["", "no gateway answered"]]);
   while (Date.now() < giveUpAt) {
     const items = await listAll(client).catch(() => null);
@@ -35,6 +37,9 @@ export async function waitForPeace(
       restless = new Map(items.filter((item) => !isAtPeace(item)).map((item) => [item.id, item.phase]));
       for (const [id, what] of left) restless.set(id, what);
       if (restless.size === 0) return restless;
+      const line = [...restless].map(([id, what]) => `${id}: ${what}`).join(", ");
+      if (line !== told) tell(`under way: ${line}`);
+      told = line;
     }
     await delay(POLL_MS);
   }
@@ -72,16 +77,19 @@ export async function removeAll(client: GatewayClient, limitMs: number): Promise
   return left.map(({ id, phase }) => `${id} in ${phase}`);
 }
 
-/** What each main process of a sandbox wrote when it began. */
-export async function startsIn(file: string): Promise<readonly WorkloadStart[]> {
-  const text = await readFile(file, "utf8").catch(() => "");
-  return text
-    .split("\n")
-    .filter((line) => line !== "")
-    .map((line) => {
-      const [attempt = 0, run = 0] = line.split(".").map(Number);
-      return { attempt, run };
-    });
+/** What the main processes of each sandbox wrote when they began, by its id: each of them has a file. */
+export async function startsIn(dir: string): Promise<ReadonlyMap<string, readonly WorkloadStart[]>> {
+  const starts = new Map<string, readonly WorkloadStart[]>();
+  for (const id of await readdir(dir)) {
+    const lines = (await readFile(join(dir, id), "utf8")).split("\n").filter((line) => line !== "");
+    starts.set(id, lines.map(parseStart));
+  }
+  return starts;
+}
+
+function parseStart(line: string): WorkloadStart {
+  const [attempt = 0, run = 0] = line.split(".").map(Number);
+  return { attempt, run };
 }
 
 /** What a sandbox at rest should have cleaned up. */

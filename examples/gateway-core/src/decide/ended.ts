@@ -11,10 +11,17 @@ import { isLostRun, type Seen } from "./seen.js";
  */
 export function settleStop(
   record: SandboxRecord,
-  ended: { readonly failed: boolean; readonly observation: Observation | null; readonly policy: PhasePolicy },
+  ended: {
+    /** The run that was stopped: a later one may have begun and be stopping by now. */
+    readonly run: number;
+    readonly failed: boolean;
+    readonly observation: Observation | null;
+    readonly policy: PhasePolicy;
+  },
   now: number,
 ): Decision<null> {
-  if (record.phase !== "Stopping" || record.desired !== "stopped") return { record, result: null };
+  const asked = record.phase === "Stopping" && record.desired === "stopped";
+  if (!asked || record.run !== ended.run) return { record, result: null };
   const { failed, observation, policy } = ended;
   const facts = phaseFacts(record);
   const next = failed

@@ -19,6 +19,8 @@ export interface SweepContext {
   readonly managesLifecycle: boolean;
   /** A look at the backend; `null` when none was made, or it failed. */
   readonly observation: Observation | null;
+  /** The run that was looked at: what was seen says nothing of one that another gateway has begun since. */
+  readonly run?: number | undefined;
   readonly policy: PhasePolicy;
 }
 
@@ -66,7 +68,7 @@ export function recoverAtStartUp(
   const record = observeTime(found, now);
   // The worker launches, stops, cleans up and removes by the record alone.
   if (isLaunchOutstanding(record) || record.restartAt !== null) return { record, result: "done" };
-  const { observation } = context;
+  const observation = record.run === context.run ? context.observation : null;
   const plan = planStartUp(record, { ...context, observation: null }, now);
   if (plan.call !== "start") return { record: plan.record, result: "done" };
   if (observation === null || (observation.exists !== false && observation.running === null))

@@ -16,6 +16,9 @@ export interface InstanceRef {
   readonly run: number;
 }
 
+/** Which of two starts of one sandbox came later. */
+export type Start = Pick<InstanceRef, "attemptNumber" | "run">;
+
 /** What the supervisor needs to reach the gateway. The token is a secret: it goes into the environment only. */
 export interface SupervisorAccess {
   readonly url: string;
@@ -53,6 +56,11 @@ export interface LaunchContext {
 
 export interface WorkContext {
   readonly signal: AbortSignal;
+  /**
+   * The latest start that the call is meant for, with those before it. A gateway that was held up may ask when another
+   * one has long begun a newer start: a driver that can tell them apart leaves the newer one alone. Absent: all.
+   */
+  readonly upTo?: Start | undefined;
 }
 
 /**

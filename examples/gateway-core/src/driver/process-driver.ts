@@ -5,12 +5,12 @@ import { InvalidInputError } from "../input-error.js";
 import type { Json, JsonObject } from "../record/json.js";
 import type { ImageSpec } from "../record/record.js";
 import { BusySet } from "./busy-set.js";
-import type { Driver, InstanceRef, LaunchContext, LaunchRequest, SandboxRef, WorkContext } from "./driver.js";
+import type { Driver, LaunchContext, LaunchRequest, SandboxRef, Start, WorkContext } from "./driver.js";
 import { prepareImage } from "./prepare-image.js";
 import { endProcesses } from "./process-group.js";
 import { ProcessObserver } from "./process-observer.js";
 import { parseProcessOptions } from "./process-options.js";
-import { SandboxDirs } from "./sandbox-dirs.js";
+import { isNewer, removeStaging, SandboxDirs } from "./sandbox-dirs.js";
 import { markedProcesses } from "./sandbox-mark.js";
 import { readNote, refuseOvertaken, startSupervisor } from "./supervisor-process.js";
 import { entrySegments } from "./image/safe-path.js";
@@ -108,14 +108,15 @@ export class ProcessDriver implements Driver {
     return this.#observer.watch(signal);
   }
 
-  stop(sandbox: SandboxRef, { signal }: WorkContext): Promise<void> {
-    return this.#stopping.during(sandbox.id, () => this.#end(sandbox, DEFAULT_STOP_GRACE_MS, signal));
+  stop(sandbox: SandboxRef, { signal, upTo }: WorkContext): Promise<void> {
+    return this.#stopping.during(sandbox.id, () => this.#end(sandbox, DEFAULT_STOP_GRACE_MS, signal, upTo));
   }
 
-  async cleanUp(sandbox: SandboxRef, { signal }: WorkContext): Promise<void> {
+  async cleanUp(sandbox: SandboxRef, { signal, upTo }: WorkContext): Promise<void> {
     const dirs = this.#dirs(sandbox);
-    await this.#end(sandbox, CLEANUP_GRACE_MS, signal);
-    await rm(dirs.staging, { recursive: true, force: true });
+    await this.#end(sandbox, CLEANUP_GRACE_MS, signal, upTo);
+    if (upTo === undefined) await rm(dirs.staging, { recursive: true, force: true });
+    else await removeStaging(dirs, upTo);
   }
 
   async remove(sandbox: SandboxRef, { signal }: WorkContext): Promise<void> {
@@ -129,13 +130,15 @@ export class ProcessDriver implements Driver {
   }
 
   /** Ends whatever runs for the sandbox, of the starts up to the given one. */
-  async #end(sandbox: SandboxRef, graceMs: number, signal: AbortSignal, upTo?: InstanceRef): Promise<void> {
+  async #end(sandbox: SandboxRef, graceMs: number, signal: AbortSignal, upTo?: Start): Promise<void> {
     const dirs = this.#dirs(sandbox);
-    const leader = await readNote(dirs);
+    const noted = await readNote(dirs);
+    const leader = noted !== null && upTo !== undefined && isNewer(noted, upTo) ? null : noted;
     const marked = () => markedProcesses(sandbox, dirs, upTo);
     await endProcesses({ leader, marked }, { clock: this.#clock, signal, graceMs });
-    // A newer start may have left its own note meanwhile.
-    if ((await readNote(dirs))?.pid === leader?.pid) await rm(dirs.identity, { force: true });
+    // A newer start may have left its own note, now or meanwhile.
+    if (leader !== null && (await readNote(dirs))?.pid === leader.pid)
+      await rm(dirs.identity, { force: true });
   }
 }
 

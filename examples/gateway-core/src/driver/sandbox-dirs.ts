@@ -1,6 +1,6 @@
 import { readdir, rm, rmdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { InstanceRef } from "./driver.js";
+import type { InstanceRef, Start } from "./driver.js";
 
 /** Where one sandbox's files are. Everything of it is below one directory, so that nothing can be left elsewhere. */
 export class SandboxDirs {
@@ -42,9 +42,6 @@ export class SandboxDirs {
     return join(this.root, "supervisor.log");
   }
 }
-
-/** Which of two starts of one sandbox came later. Runs are counted from the start of their attempt. */
-export type Start = Pick<InstanceRef, "attemptNumber" | "run">;
 
 export function isNewer(start: Start, than: Start): boolean {
   if (start.attemptNumber !== than.attemptNumber) return start.attemptNumber > than.attemptNumber;

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
-import type { SandboxRef } from "./driver.js";
+import type { SandboxRef, Start } from "./driver.js";
 import { linuxProcesses } from "./process-identity.js";
-import { isNewer, type SandboxDirs, type Start } from "./sandbox-dirs.js";
+import { isNewer, type SandboxDirs } from "./sandbox-dirs.js";
 
 /**
  * What every process of a sandbox has in its environment, and hands on to its children: whose it is, where that

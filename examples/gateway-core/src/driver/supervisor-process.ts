@@ -2,10 +2,10 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, open, readFile, rename, writeFile } from "node:fs/promises";
 import { z } from "zod";
-import { PermanentDriverError, type InstanceRef, type LaunchRequest } from "./driver.js";
+import { PermanentDriverError, type InstanceRef, type LaunchRequest, type Start } from "./driver.js";
 import { readStartMarker, type ProcessIdentity } from "./process-identity.js";
 import { markOf } from "./sandbox-mark.js";
-import { isNewer, type SandboxDirs, type Start } from "./sandbox-dirs.js";
+import { isNewer, type SandboxDirs } from "./sandbox-dirs.js";
 
 /** The note a driver leaves about the supervisor it started, so that the next gateway process finds it. */
 const noteSchema = z.strictObject({

@@ -12,13 +12,18 @@ export interface RecordEvent {
 
 type Listener = (event: RecordEvent) => void;
 
+interface Follower {
+  readonly listener: Listener;
+  readonly onLapse: () => void;
+}
+
 const KEPT = 1000;
 
 /** Tells listeners of committed writes, and keeps the latest ones for a listener that was away for a moment. */
 export class EventHub {
   /** Names this process: numbers of another one mean nothing here. */
   readonly epoch: string;
-  readonly #listeners = new Set<Listener>();
+  readonly #followers = new Set<Follower>();
   #kept: RecordEvent[] = [];
   #seq = 0;
   /** The latest version that was told of each record that is there. */
@@ -39,7 +44,12 @@ export class EventHub {
     const event = { seq: this.#seq, id, version, record };
     this.#kept.push(event);
     if (this.#kept.length > 2 * KEPT) this.#kept = this.#kept.slice(-KEPT);
-    for (const listener of [...this.#listeners]) listener(event);
+    for (const { listener } of [...this.#followers]) listener(event);
+  }
+
+  /** Whether this version of a record, or a later one, was told of. */
+  hasTold(id: string, version: number): boolean {
+    return (this.#told.get(id) ?? 0) >= version;
   }
 
   /**
@@ -60,8 +70,17 @@ export class EventHub {
     return this.#kept.filter((event) => event.seq > seq);
   }
 
-  subscribe(listener: Listener): Disposable {
-    this.#listeners.add(listener);
-    return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
+  /** Writes of others may have been missed: who follows is told, and who comes back finds no events from before. */
+  lapse(): void {
+    this.#kept = [];
+    this.#seq += 1;
+    for (const { onLapse } of [...this.#followers]) onLapse();
+  }
+
+  /** @param onLapse - Called when events may be missing: what was followed is to be read anew. */
+  subscribe(listener: Listener, onLapse: () => void = () => undefined): Disposable {
+    const follower = { listener, onLapse };
+    this.#followers.add(follower);
+    return { [Symbol.dispose]: () => void this.#followers.delete(follower) };
   }
 }

@@ -2,6 +2,7 @@ import type { Clock } from "slipway";
 import { newRecord } from "../decide/attempt.js";
 import type { Surroundings } from "../decide/gates.js";
 import { backendMatches, explainExpiry } from "../decide/isolation.js";
+import { nextWork } from "../decide/next-work.js";
 import {
   requestDelete,
   requestStart,
@@ -20,6 +21,8 @@ import { dueAt } from "../record/due.js";
 import { digestOf } from "../record/digest.js";
 import { canonicalJson, type JsonObject } from "../record/json.js";
 import type { SandboxRecord, SandboxSpec } from "../record/record.js";
+import { queuedStore } from "../store/queued-store.js";
+import type { RecordStore } from "../store/record-store.js";
 import { checkOverrides, planFor } from "./budgets.js";
 import { EventHub } from "./event-hub.js";
 import { Activations } from "./activations.js";
@@ -41,6 +44,8 @@ import { authenticateSupervisor } from "./supervisor-auth.js";
 import { Sweeper } from "./sweeper.js";
 
 const SWEEP_EVERY_MS = 10_000;
+/** What workers and news of other gateways' writes may ask of the store at once; requests and expiries do not queue. */
+const BACKGROUND_AT_ONCE = 6;
 
 export interface CreateRequest {
   readonly name: string;
@@ -55,6 +60,8 @@ export class Gateway {
   readonly records: SandboxRecords;
   readonly activations: Activations;
   readonly hub: EventHub;
+  /** The same records, for work that comes in crowds and can wait its turn. */
+  readonly #background: SandboxRecords;
   readonly refusals = new Refusals();
   readonly clock: Clock;
   readonly #options: GatewayOptions;
@@ -81,13 +88,16 @@ export class Gateway {
     this.#isolationBackend = options.isolationBackend ?? null;
     this.#policy = { restartOn: [], ...options.policy };
     const { observer } = options;
-    this.records = new SandboxRecords(
-      store,
-      clock,
-      this.hub,
-      (before, after, now) => explainExpiry(before, after, this.#isolationBackend, now),
-      (before, after) => observer?.written(before, after),
-    );
+    const recordsOf = (of: RecordStore): SandboxRecords =>
+      new SandboxRecords(
+        of,
+        clock,
+        this.hub,
+        (before, after, now) => explainExpiry(before, after, this.#isolationBackend, now),
+        (before, after) => observer?.written(before, after),
+      );
+    this.records = recordsOf(store);
+    this.#background = recordsOf(queuedStore(store, BACKGROUND_AT_ONCE));
     this.#drivers = new Map(options.drivers.map((driver) => [driver.name, driver]));
     const wake = (id: string): void => this.#worker(id).wake();
     const onLook = (): void => {
@@ -126,7 +136,9 @@ export class Gateway {
       if (this.#closed) return;
       if (record !== null) this.#sweeper.expect(dueAt(record));
       else this.#forget(id);
-      this.#worker(id).notice(record);
+      const busy = this.#workers.get(id);
+      if (busy !== undefined) busy.notice(record);
+      else if (record !== null && this.#hasWork(record)) this.#worker(id).wake();
     });
   }
 
@@ -140,7 +152,7 @@ export class Gateway {
     const found = (record: SandboxRecord): void => {
       this.#options.observer?.heard(record.id, record);
       if (this.#isOwed(record)) this.#owed.add(record.id);
-      this.#worker(record.id).wake();
+      if (this.#hasWork(record)) this.#worker(record.id).wake();
     };
     await recover(this.records, found, this.#options.log, this.#options.sessionStore === undefined);
     this.#recovered = true;
@@ -165,12 +177,14 @@ export class Gateway {
   }
 
   /** The store says that a record was written, perhaps by another gateway: whoever works on it here looks again. */
-  async noticeChange(id: string): Promise<void> {
-    await this.records.announce(id);
+  async noticeChange({ id, version }: { readonly id: string; readonly version: number }): Promise<void> {
+    // Most of what comes is this gateway's own doing.
+    if (!this.hub.hasTold(id, version)) await this.#background.announce(id);
   }
 
-  /** News of the store may have been lost: everybody who works here looks again. */
+  /** News of the store may have been lost: everybody who works here looks again, and followers begin anew. */
   noticeGap(): void {
+    this.hub.lapse();
     for (const worker of this.#workers.values()) worker.recheck().catch(() => undefined);
     this.#sweeper.expect(this.clock.now());
   }
@@ -314,6 +328,14 @@ export class Gateway {
     return recoverAtStartUp(record, context, this.clock.now()).result === "wait";
   }
 
+  /** Whether a worker would find something to do: most writes leave nothing, and cost nobody a look at the store. */
+  #hasWork(record: SandboxRecord): boolean {
+    if (this.#owed.has(record.id)) return true;
+    const { owner } = this.#options;
+    const local = { owner, seen: this.#looks.seen(record), around: this.#around(record) };
+    return nextWork(record, local, this.clock.now()).do !== "nothing";
+  }
+
   #around(record: SandboxRecord): Surroundings {
     const driver = this.#drivers.get(record.spec.driver);
     return {
@@ -328,7 +350,7 @@ export class Gateway {
     if (existing !== undefined) return existing;
     const worker = new SandboxWorker({
       id,
-      records: this.records,
+      records: this.#background,
       activations: this.activations,
       clock: this.clock,
       log: this.#options.log,

@@ -9,7 +9,7 @@ import type { BackendLooks } from "./backend-looks.js";
 import { messageOf, type Log } from "./log.js";
 import { ProgressPump } from "./progress-pump.js";
 import type { Refusals } from "./refusals.js";
-import type { SandboxRecords } from "./sandbox-records.js";
+import { NoSuchSandboxError, type SandboxRecords } from "./sandbox-records.js";
 import { secretsOf, withoutSecrets } from "./secrets.js";
 
 /** A driver that was told to stop gets so long to do it before the gateway goes on without it. */
@@ -135,7 +135,8 @@ async function settleOrAbandon(
         const found = await deps.records.read(request.sandbox.id);
         const { attemptNumber, run } = request.instance;
         if (found?.record.attemptNumber !== attemptNumber || found.record.run !== run) return;
-        await driver.cleanUp(request.sandbox, { signal: new AbortController().signal });
+        const upTo = { attemptNumber, run };
+        await driver.cleanUp(request.sandbox, { signal: new AbortController().signal, upTo });
       },
       () => undefined,
     )
@@ -164,14 +165,20 @@ async function keepLease(
   controller: AbortController,
   deps: LaunchDeps,
 ): Promise<void> {
-  try {
-    for (;;) {
-      await sleep(deps.clock, Math.floor(mint.leaseMs / 3), signal);
+  const slept = (): Promise<boolean> =>
+    sleep(deps.clock, Math.floor(mint.leaseMs / 3), signal).then(
+      () => true,
+      () => false,
+    );
+  while (await slept()) {
+    try {
       const { result } = await deps.records.change(id, (found, now) => renewLease(found, mint, now));
       if (!result) controller.abort(new Error("the work was taken over"));
+    } catch (error) {
+      if (error instanceof NoSuchSandboxError) controller.abort(error);
+      // A store that is away gives the work to nobody else either: the next time tells whose it is.
+      else deps.log("lease-not-kept", { sandbox: id, error: messageOf(error) });
     }
-  } catch (error) {
-    if (!signal.aborted) deps.log("lease-lost", { sandbox: id, error: messageOf(error) });
   }
 }
 

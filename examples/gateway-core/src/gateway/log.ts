@@ -26,6 +26,14 @@ export function discreetLog(log: Log, secrets: readonly string[]): Log {
     );
 }
 
+/**
+ * A log whose lines also say when it was by the clock that gateways of one store share: by that clock they decide, and
+ * by it the lines of all of them are in one order. `at` stays the host's, as everything else that this host logs.
+ */
+export function logByStore(log: Log, storeNow: () => number): Log {
+  return (event, fields) => log(event, { storeAt: new Date(storeNow()).toISOString(), ...fields });
+}
+
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -31,10 +31,11 @@ export async function recover(
         continue;
       }
       seen += 1;
-      const { record } = await records.change(id, (stored, now) => {
+      const onOurs = (stored: SandboxRecord, now: number) => {
         const record = ownClock ? onThisClock(stored, now) : stored;
         return { record: observeTime(record, now), result: null };
-      });
+      };
+      const { record } = await records.change(id, onOurs, item);
       found(record);
     }
     if (page.next === null) break;

@@ -13,6 +13,18 @@ export interface VersionedRecord {
   readonly version: number;
 }
 
+export interface UnreadableRecord {
+  readonly id: string;
+  readonly error: unknown;
+}
+
+/** A record that somebody has to look at. */
+export interface DueRecord {
+  readonly id: string;
+  readonly dueAt: number;
+  readonly found: VersionedRecord | UnreadableRecord;
+}
+
 /** There is no such sandbox, or none any more. */
 export class NoSuchSandboxError extends Error {
   override readonly name = "NoSuchSandboxError";
@@ -78,13 +90,17 @@ export class SandboxRecords {
     return result;
   }
 
-  /** @throws NoSuchSandboxError when the record is gone, CorruptRecordError when it cannot be read */
+  /**
+   * @param known - The record as it was read a moment ago: decided on first, without reading it again.
+   * @throws NoSuchSandboxError when the record is gone, CorruptRecordError when it cannot be read
+   */
   async change<Result>(
     id: string,
     rule: Rule<Result>,
+    known: VersionedRecord | null = null,
   ): Promise<VersionedRecord & { readonly result: Result }> {
     for (let tries = 1; ; tries += 1) {
-      const found = await this.read(id);
+      const found: VersionedRecord | null = tries === 1 && known !== null ? known : await this.read(id);
       if (found === null) throw new NoSuchSandboxError(id);
       const { record, result }: Decision<Result> = rule(found.record, this.#clock.now());
       if (record === found.record) return { ...found, result };
@@ -120,18 +136,23 @@ export class SandboxRecords {
 
   /** A page of records. One that cannot be read comes as its error and does not hide the others. */
   async list(options: { after?: string | undefined; limit: number }): Promise<{
-    readonly items: readonly (VersionedRecord | { readonly id: string; readonly error: unknown })[];
+    readonly items: readonly (VersionedRecord | UnreadableRecord)[];
     readonly next: string | null;
   }> {
     const page = await this.#store.list(options);
     return { items: page.items.map(decodeOrError), next: page.next };
   }
 
-  /** What is due and free, claimed for this owner for a moment: other gateways leave it alone meanwhile. */
-  async claimDue(owner: string, limit: number): Promise<readonly string[]> {
+  /**
+   * What is due and free, claimed for this owner for a moment: other gateways leave it alone meanwhile.
+   *
+   * @param after - Only what comes after this one, the last of the page before.
+   */
+  async claimDue(owner: string, limit: number, after: DueRecord | null): Promise<readonly DueRecord[]> {
     const now = this.#clock.now();
-    const due = await this.#store.claimDue({ now, limit, owner, until: now + CLAIM_MS });
-    return due.map(({ id }) => id);
+    const page = after === null ? {} : { after: { id: after.id, dueAt: after.dueAt } };
+    const due = await this.#store.claimDue({ now, limit, owner, until: now + CLAIM_MS, ...page });
+    return due.map((stored) => ({ id: stored.id, dueAt: stored.dueAt ?? now, found: decodeOrError(stored) }));
   }
 
   /** Somebody else may have written the record: whoever follows this gateway hears of it, if it is news. */
@@ -154,7 +175,7 @@ function decode({ id, version, value }: StoredRecord): VersionedRecord {
   return { record: decodeRecord(id, value), version };
 }
 
-function decodeOrError(stored: StoredRecord): VersionedRecord | { id: string; error: unknown } {
+function decodeOrError(stored: StoredRecord): VersionedRecord | UnreadableRecord {
   try {
     return decode(stored);
   } catch (error) {

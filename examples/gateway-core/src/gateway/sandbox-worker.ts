@@ -8,7 +8,7 @@ import { beginPending } from "../decide/operations.js";
 import { recoverAtStartUp } from "../decide/recovery-plan.js";
 import { beginRestart, scheduleRestart } from "../decide/restart.js";
 import { isLostRun, type Seen } from "../decide/seen.js";
-import type { Driver } from "../driver/driver.js";
+import type { Driver, Start } from "../driver/driver.js";
 import type { Instance, SandboxRecord } from "../record/record.js";
 import type { Activations } from "./activations.js";
 import { planFor, type Budgets } from "./budgets.js";
@@ -182,6 +182,7 @@ export class SandboxWorker {
     const observation = await looks.look(record, this.#closing.signal);
     const context = {
       managesLifecycle: managesLifecycle(driver, policy),
+      run: record.run,
       observation,
       policy: policyOf(driver, policy),
     };
@@ -254,7 +255,7 @@ export class SandboxWorker {
     if (claim === null) return false;
     const limits = { clock: this.#clock, until: claim.until, signal: this.#closing.signal };
     const failure = await limitedCall(limits, (signal) =>
-      driver.cleanUp({ id, name: record.name }, { signal }),
+      driver.cleanUp({ id, name: record.name }, { signal, upTo: startOf(record) }),
     );
     if (this.#closing.signal.aborted) return false;
     const error = failure === null ? undefined : withoutSecrets(messageOf(failure), secretsOf(record));
@@ -270,7 +271,8 @@ export class SandboxWorker {
     const failure = await this.#stopDriver(record, driver);
     if (this.#closing.signal.aborted) return false;
     const observation = await looks.look(record, this.#closing.signal);
-    const ended = { failed: failure !== null, observation, policy: around(record).policy };
+    const { run } = record;
+    const ended = { run, failed: failure !== null, observation, policy: around(record).policy };
     const { record: after } = await records.change(id, (found, now) => settleStop(found, ended, now));
     if (after.phase !== "Stopping") return true;
     if (failure !== null) throw failure;
@@ -292,12 +294,20 @@ export class SandboxWorker {
     return true;
   }
 
-  #stopDriver({ id, name }: SandboxRecord, driver: Driver): Promise<Error | null> {
-    return limitedCall(this.#limits(), (signal) => driver.stop({ id, name }, { signal }));
+  #stopDriver(record: SandboxRecord, driver: Driver): Promise<Error | null> {
+    const { id, name } = record;
+    return limitedCall(this.#limits(), (signal) =>
+      driver.stop({ id, name }, { signal, upTo: startOf(record) }),
+    );
   }
 
   #limits(): { clock: Clock; until: number; signal: AbortSignal } {
     const until = this.#clock.now() + STOP_LIMIT_MS;
     return { clock: this.#clock, until, signal: this.#closing.signal };
   }
+}
+
+/** The latest start that a record knows of: what is asked of a driver is meant for it and for those before. */
+function startOf({ attemptNumber, run }: SandboxRecord): Start {
+  return { attemptNumber, run };
 }

@@ -1,13 +1,16 @@
 import { TimerQueue, type Alarm, type Clock } from "slipway";
 import { observeTime } from "../decide/decision.js";
+import { eachOf } from "./each-of.js";
 import { messageOf, type Log } from "./log.js";
-import { NoSuchSandboxError, type SandboxRecords } from "./sandbox-records.js";
+import { NoSuchSandboxError, type DueRecord, type SandboxRecords } from "./sandbox-records.js";
 
 /** Longest time without a look: another gateway may have written a deadline that this one never heard of. */
 const LOOK_EVERY_MS = 2000;
 /** Shortest time between two looks, should something stay due. */
 const REST_MS = 200;
 const BATCH = 200;
+/** Expiries that are written at the same time: a store over the network answers many sooner than one after another. */
+const AT_ONCE = 8;
 
 export interface SweeperOptions {
   readonly records: SandboxRecords;
@@ -73,28 +76,41 @@ export class Sweeper {
 
   /** Handles what is due; the instant at which something is due next. */
   async #sweep(): Promise<number | null> {
-    const { records, owner, wake, log, onLook } = this.#options;
-    const due = await records.claimDue(owner, BATCH);
-    const same = due.length > 0 && due.join() === this.#stillDue;
-    this.#restMs = same ? Math.min(this.#restMs * 2, LOOK_EVERY_MS) : REST_MS;
-    this.#stillDue = due.join();
-    for (const id of due) {
-      try {
-        // The expiry is written here, before anybody cleans anything up.
-        const { record } = await records.change(id, (found, now) => ({
-          record: observeTime(found, now),
-          result: null,
-        }));
-        if (record.deadline?.status === "expired") {
-          log("due", { sandbox: id, phase: record.phase, reason: record.reason });
-        }
-        wake(id);
-      } catch (error) {
-        if (!(error instanceof NoSuchSandboxError))
-          log("sweep-skipped", { sandbox: id, error: messageOf(error) });
-      }
+    const { records, owner, onLook } = this.#options;
+    const handled = new Set<string>();
+    // Page by page, so that what stays due for long, as a stop that takes its time, hides nothing that comes after it.
+    for (let last: DueRecord | null = null; ; ) {
+      const due = await records.claimDue(owner, BATCH, last);
+      const news = due.filter(({ id }) => !handled.has(id));
+      for (const { id } of news) handled.add(id);
+      await eachOf(news, AT_ONCE, (one) => this.#handle(one));
+      last = due.at(-1) ?? null;
+      if (due.length < BATCH || news.length === 0 || this.#closed) break;
     }
+    const due = [...handled].join();
+    this.#restMs = due !== "" && due === this.#stillDue ? Math.min(this.#restMs * 2, LOOK_EVERY_MS) : REST_MS;
+    this.#stillDue = due;
     onLook();
     return records.earliestDue();
+  }
+
+  async #handle({ id, found }: DueRecord): Promise<void> {
+    const { records, wake, log } = this.#options;
+    try {
+      if ("error" in found) throw found.error;
+      // The expiry is written here, before anybody cleans anything up.
+      const { record } = await records.change(
+        id,
+        (found, now) => ({ record: observeTime(found, now), result: null }),
+        found,
+      );
+      if (record.deadline?.status === "expired") {
+        log("due", { sandbox: id, phase: record.phase, reason: record.reason });
+      }
+      wake(id);
+    } catch (error) {
+      if (!(error instanceof NoSuchSandboxError))
+        log("sweep-skipped", { sandbox: id, error: messageOf(error) });
+    }
   }
 }

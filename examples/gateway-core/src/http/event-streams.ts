@@ -82,7 +82,8 @@ export function streamOne(context: Context, { gateway, view, closing }: StreamOp
 
 /**
  * Follows all sandboxes of this gateway. An event id names this process and a number in it: a client that was away
- * for a moment gets what it missed, and any other one a fresh snapshot, which a `reset` announces.
+ * for a moment gets what it missed, and any other one a fresh snapshot, which a `reset` announces. So does everybody
+ * when writes of other gateways may have been missed.
  */
 export function streamAll(context: Context, { gateway, view, closing }: StreamOptions): Response {
   const { hub } = gateway;
@@ -93,10 +94,17 @@ export function streamAll(context: Context, { gateway, view, closing }: StreamOp
     const missed = epoch === hub.epoch ? hub.since(Number(number)) : null;
     queue.push(...(missed ?? []));
     const start = hub.latest;
-    const listening = hub.subscribe((event) => {
-      queue.push(event);
-      bell.ring();
-    });
+    const news = { lapsed: false };
+    const listening = hub.subscribe(
+      (event) => {
+        queue.push(event);
+        bell.ring();
+      },
+      () => {
+        news.lapsed = true;
+        bell.ring();
+      },
+    );
     stream.onAbort(() => {
       listening[Symbol.dispose]();
       bell.ring();
@@ -104,6 +112,11 @@ export function streamAll(context: Context, { gateway, view, closing }: StreamOp
     const end = bell.ringAt(closing);
     if (missed === null) await sendSnapshot(stream, gateway, view, `${hub.epoch}.${start}`);
     while (!stream.aborted && !closing.aborted) {
+      if (news.lapsed) {
+        news.lapsed = false;
+        queue.length = 0;
+        await sendSnapshot(stream, gateway, view, `${hub.epoch}.${hub.latest}`);
+      }
       for (let event = queue.shift(); event !== undefined; event = queue.shift()) {
         await stream.writeSSE(message(event, hub.epoch, view));
       }

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { GatewayLedger } from "../gateway/activations.js";
 import { messageOf, type Log } from "../gateway/log.js";
 import { ChangeFeed } from "./postgres/change-feed.js";
+import type { ToldChange } from "./postgres/change-teller.js";
 import { PostgresStore } from "./postgres/postgres-store.js";
 import type { RecordStore } from "./record-store.js";
 import type { SessionStore } from "./session-store.js";
@@ -12,7 +13,7 @@ import { StoreClock } from "./store-clock.js";
 
 /** Who wants to hear of writes that others made. */
 export interface ChangeListener {
-  noticeChange(id: string): Promise<void>;
+  noticeChange(change: ToldChange): Promise<void>;
   noticeGap(): void;
 }
 
@@ -77,9 +78,9 @@ export async function openStore({ dataDir, databaseUrl, clock, log }: OpenStoreO
       feed = new ChangeFeed({
         database,
         clock,
-        onChange: (id) => {
+        onChange: (change) => {
           listener
-            .noticeChange(id)
+            .noticeChange(change)
             .catch((error: unknown) => log("change-lost", { error: messageOf(error) }));
         },
         onGap: () => listener.noticeGap(),

@@ -25,6 +25,8 @@ export interface ClaimDue {
   readonly owner: string;
   /** Until when nobody else gets them. */
   readonly until: number;
+  /** Only what comes after this record in the order of a claim: the next page of the same look. */
+  readonly after?: { readonly id: string; readonly dueAt: number } | undefined;
 }
 
 export type InsertResult = "inserted" | "id-taken" | "name-taken";
@@ -51,7 +53,8 @@ export interface RecordStore {
   /** Records in the order of their ids, strictly after `after`. */
   list(options: { readonly after?: string | undefined; readonly limit: number }): Promise<RecordPage>;
   /**
-   * Records whose `dueAt` has come and that no other gateway claimed, the earliest first, claimed for the owner. Saves
+   * Records whose `dueAt` has come and that no other gateway claimed, the earliest first and those of one instant by
+   * their ids, claimed for the owner. Saves
    * work where many gateways share a store, and nothing else: what is decided is decided by compare-and-swap, and a
    * store may claim nothing. A claim is no write of the record, and the next write ends it.
    */

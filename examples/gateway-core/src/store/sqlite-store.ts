@@ -59,7 +59,7 @@ export class SqliteStore implements RecordStore {
       claim: database.prepare(
         `UPDATE records SET claimed_by = ?, claimed_until = ? WHERE id IN (
            SELECT id FROM records
-           WHERE due_at <= ? AND (claimed_until IS NULL OR claimed_until <= ? OR claimed_by = ?)
+           WHERE due_at <= ? AND (due_at, id) > (?, ?) AND (claimed_until IS NULL OR claimed_until <= ? OR claimed_by = ?)
            ORDER BY due_at, id LIMIT ?)
          RETURNING *`,
       ),
@@ -108,9 +108,10 @@ export class SqliteStore implements RecordStore {
     });
   }
 
-  claimDue({ now, limit, owner, until }: ClaimDue): Promise<readonly StoredRecord[]> {
+  claimDue({ now, limit, owner, until, after }: ClaimDue): Promise<readonly StoredRecord[]> {
     return this.#step(() => {
-      const claimed = decodeRows(this.#statements.claim.all(owner, until, now, now, owner, limit));
+      const from = [after?.dueAt ?? Number.MIN_SAFE_INTEGER, after?.id ?? ""];
+      const claimed = decodeRows(this.#statements.claim.all(owner, until, now, ...from, now, owner, limit));
       return claimed.sort(byDue);
     });
   }

@@ -187,10 +187,12 @@ export class ResourceStore implements RecordStore {
    * Claims nothing: every gateway looks at what is due, and the one whose write comes first decides. A deadline does
    * not wait for a stream that broke: whoever is told too much looks once more than needed.
    */
-  async claimDue({ now, limit }: ClaimDue): Promise<readonly StoredRecord[]> {
+  async claimDue({ now, limit, after }: ClaimDue): Promise<readonly StoredRecord[]> {
     await this.#until(() => this.#mirror.isComplete);
+    const isLater = (id: string, dueAt: number): boolean =>
+      after === undefined || dueAt > after.dueAt || (dueAt === after.dueAt && id > after.id);
     return [...this.#mirror.values()]
-      .filter(({ dueAt }) => dueAt !== null && dueAt <= now)
+      .filter(({ id, dueAt }) => dueAt !== null && dueAt <= now && isLater(id, dueAt))
       .sort((a, b) => (a.dueAt ?? 0) - (b.dueAt ?? 0) || byId(a, b))
       .slice(0, limit)
       .map(storedRecord);

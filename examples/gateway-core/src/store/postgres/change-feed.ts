@@ -1,14 +1,15 @@
 import { exponentialBackoff, type Clock } from "slipway";
 import pg from "pg";
 import { sleep } from "../../sleep.js";
+import { parseChange, type ToldChange } from "./change-teller.js";
 import { CHANNEL } from "./migrations.js";
 import { connectionOptions, type PostgresOptions } from "./pool.js";
 
 export interface ChangeFeedOptions {
   readonly database: PostgresOptions;
   readonly clock: Clock;
-  /** Called with the id of each record that somebody wrote. A hint to look: it may come twice, late, or not at all. */
-  readonly onChange: (id: string) => void;
+  /** Called for each record that somebody wrote. A hint to look: it may come twice, late, or not at all. */
+  readonly onChange: (change: ToldChange) => void;
   /** Called when news may have been missed, at the start and after each break: time for a sweep. */
   readonly onGap: () => void;
   readonly onError?: ((error: unknown) => void) | undefined;
@@ -68,7 +69,8 @@ export class ChangeFeed implements AsyncDisposable {
     });
     broken.catch(() => undefined);
     client.on("notification", ({ payload }) => {
-      if (payload !== undefined && payload !== "") onChange(payload);
+      const change = parseChange(payload ?? "");
+      if (change !== null) onChange(change);
     });
     try {
       await client.connect();

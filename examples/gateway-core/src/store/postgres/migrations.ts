@@ -2,7 +2,7 @@ import type pg from "pg";
 import { NewerStoreError } from "../migrations.js";
 import { transaction } from "./pool.js";
 
-/** The channel on which every write of a record is told. The payload is the record's id. */
+/** The channel on which writes of records are told. */
 export const CHANNEL = "slipway_records";
 
 /** Held while the schema changes, by whichever gateway is first. Any number that nobody else uses. */
@@ -10,8 +10,7 @@ const LOCK = 4_711_550_300;
 
 /**
  * The schema as a list of steps; a step that was released is never edited. Ids are compared byte by byte, so that a
- * listing has the same order in every locale. The trigger tells of each write in the transaction that made it: news
- * of a write that was rolled back never go out, and no writer can forget to tell.
+ * listing has the same order in every locale.
  */
 const STEPS: readonly string[] = [
   `CREATE TABLE records (
@@ -44,6 +43,9 @@ const STEPS: readonly string[] = [
      version BIGINT NOT NULL,
      entry TEXT NOT NULL
    );`,
+  // Transactions that notify commit one after another, each waiting for the disk: the store tells after the write.
+  `DROP TRIGGER records_told ON records;
+   DROP FUNCTION records_tell();`,
 ];
 
 /** Brings the schema up to date. Any number of gateways may do it at once. */

@@ -8,6 +8,7 @@ import type {
   StoredRecord,
 } from "../record-store.js";
 import { byDue } from "../due-order.js";
+import { ChangeTeller } from "./change-teller.js";
 import { migratePostgres } from "./migrations.js";
 import { PostgresActivationLedger } from "./postgres-ledger.js";
 import { PostgresSessions } from "./postgres-sessions.js";
@@ -35,9 +36,11 @@ export class PostgresStore implements RecordStore {
   readonly sessions: PostgresSessions;
   readonly ledger: PostgresActivationLedger;
   readonly #pool: pg.Pool;
+  readonly #teller: ChangeTeller;
 
   private constructor(pool: pg.Pool) {
     this.#pool = pool;
+    this.#teller = new ChangeTeller(pool);
     this.sessions = new PostgresSessions(pool);
     this.ledger = new PostgresActivationLedger(pool);
   }
@@ -68,6 +71,7 @@ export class PostgresStore implements RecordStore {
         "INSERT INTO records (id, name, version, due_at, value) VALUES ($1, $2, 1, $3, $4)",
         [id, name, dueAt, JSON.stringify(value)],
       );
+      this.#teller.tell({ id, version: 1 });
       return "inserted";
     } catch (error) {
       const { code, constraint } = error as { code?: unknown; constraint?: unknown };
@@ -92,7 +96,7 @@ export class PostgresStore implements RecordStore {
        WHERE id = $1 AND version = $2`,
       [id, version, dueAt, JSON.stringify(value)],
     );
-    return rowCount === 1;
+    return this.#told(id, version + 1, rowCount);
   }
 
   async delete(id: string, version: number): Promise<boolean> {
@@ -100,7 +104,7 @@ export class PostgresStore implements RecordStore {
       id,
       version,
     ]);
-    return rowCount === 1;
+    return this.#told(id, version + 1, rowCount);
   }
 
   async list({ after, limit }: { after?: string | undefined; limit: number }): Promise<RecordPage> {
@@ -114,15 +118,16 @@ export class PostgresStore implements RecordStore {
   }
 
   /** Rows that another gateway is claiming at this very moment are left to it, and nobody waits for anybody. */
-  async claimDue({ now, limit, owner, until }: ClaimDue): Promise<readonly StoredRecord[]> {
+  async claimDue({ now, limit, owner, until, after }: ClaimDue): Promise<readonly StoredRecord[]> {
     const claimed = await this.#rows(
       `WITH free AS (
          SELECT id FROM records
-         WHERE due_at <= $1 AND (claimed_until IS NULL OR claimed_until <= $1 OR claimed_by = $2)
+         WHERE due_at <= $1 AND (due_at, id) > ($5, $6)
+           AND (claimed_until IS NULL OR claimed_until <= $1 OR claimed_by = $2)
          ORDER BY due_at, id LIMIT $3 FOR UPDATE SKIP LOCKED)
        UPDATE records SET claimed_by = $2, claimed_until = $4 FROM free WHERE records.id = free.id
        RETURNING ${COLUMNS}`,
-      [now, owner, limit, until],
+      [now, owner, limit, until, after?.dueAt ?? Number.MIN_SAFE_INTEGER, after?.id ?? ""],
     );
     return claimed.sort(byDue);
   }
@@ -135,7 +140,15 @@ export class PostgresStore implements RecordStore {
   }
 
   async close(): Promise<void> {
+    await this.#teller.done();
     if (!this.#pool.ended) await this.#pool.end();
+  }
+
+  /** Whether a row was written; if so everybody who listens hears of it. */
+  #told(id: string, version: number, rowCount: number | null): boolean {
+    if (rowCount !== 1) return false;
+    this.#teller.tell({ id, version });
+    return true;
   }
 
   async #rows(sql: string, values: readonly unknown[]): Promise<StoredRecord[]> {
