@@ -136,6 +136,7 @@ export class Reconciler {
     await this.#loop?.done;
   }
 
+  /** The same as {@link Reconciler.close}, for `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
