@@ -7,6 +7,7 @@ import {
   JestAsymmetricMatchers,
   JestChaiExpect,
   JestExtend,
+  customMatchers,
   setState,
 } from "@vitest/expect";
 import { fn, restoreAllMocks, spyOn } from "@vitest/spy";
@@ -15,6 +16,7 @@ import * as chai from "chai";
 chai.use(JestExtend);
 chai.use(JestChaiExpect);
 chai.use(JestAsymmetricMatchers);
+chai.expect.extend(customMatchers);
 
 export const expect = Object.assign(
   (value, message) => chai.expect(value, message),
