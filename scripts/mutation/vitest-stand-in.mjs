@@ -16,7 +16,6 @@ import * as chai from "chai";
 chai.use(JestExtend);
 chai.use(JestChaiExpect);
 chai.use(JestAsymmetricMatchers);
-chai.expect.extend(customMatchers);
 
 export const expect = Object.assign(
   (value, message) => chai.expect(value, message),
@@ -27,6 +26,7 @@ export const expect = Object.assign(
     unreachable: (message) => chai.assert.fail(message ?? "unreachable"),
   },
 );
+chai.expect.extend(expect, customMatchers);
 setState({ assertionCalls: 0, isExpectingAssertions: false }, expect);
 export const vi = { fn, spyOn, restoreAllMocks };
 
