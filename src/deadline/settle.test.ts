@@ -6,22 +6,20 @@ import { startAttempt } from "./start.js";
 const plan = { phases: [{ name: "admit", budgetMs: 500, renewOn: "change" as const }] };
 
 /** What an expiry says for people, after one event at 10 ms. */
-function messageAfter(
-  event?: Omit<ProgressEvent, "attempt" | "phase"> | Omit<RejectEvent, "attempt">,
-): string {
-  let { state } = startAttempt(plan, { attempt: "a1", now: 0, configuration: { generation: 3 } });
+function messageAfter(event?: ProgressEvent | RejectEvent): string {
+  const { state } = startAttempt(plan, { attempt: "a1", now: 0, configuration: { generation: 3 } });
   if (state === undefined) throw new Error("refused");
-  if (event !== undefined) {
-    const { outcome, state: next } = applyDeadlineEvent(
-      state,
-      { attempt: "a1", phase: "admit", ...event },
-      10,
-    );
-    expect(outcome.applied).toBe(true);
-    state = next;
-  }
-  return applyDeadlineEvent(state, { type: "tick" }, 10_000).state.expiry?.message ?? "";
+  const step = event === undefined ? null : applyDeadlineEvent(state, event, 10);
+  if (step !== null) expect(step.outcome.applied).toBe(true);
+  return applyDeadlineEvent(step?.state ?? state, { type: "tick" }, 10_000).state.expiry?.message ?? "";
 }
+
+const progress = (rest: Partial<ProgressEvent>): ProgressEvent => ({
+  type: "progress",
+  attempt: "a1",
+  phase: "admit",
+  ...rest,
+});
 
 const window = (end: string) => `admit did not finish within its window, which ended ${end} after it began`;
 
@@ -37,13 +35,11 @@ describe("the message of an expiry", () => {
     ["a part alone", { part: "layer 1" }, "in layer 1"],
     ["a position alone", { position: 7 }, "at 7"],
   ])("names the last progress: %s", (_, report, expected) => {
-    expect(messageAfter({ type: "progress", ...report })).toBe(
-      `${window("0.5 s")}; last progress ${expected}`,
-    );
+    expect(messageAfter(progress(report))).toBe(`${window("0.5 s")}; last progress ${expected}`);
   });
 
   it("does not speak of a sign of life that names nothing", () => {
-    expect(messageAfter({ type: "progress" })).toBe(window("0.5 s"));
+    expect(messageAfter(progress({}))).toBe(window("0.5 s"));
   });
 
   it.each([
@@ -52,7 +48,7 @@ describe("the message of an expiry", () => {
     ["with a message", { reason: null, message: "port 0" }, ": port 0"],
     ["without a word", {}, ""],
   ])("names a rejection %s", (_, diagnostic, expected) => {
-    const reject = { type: "reject", generation: 3, ...diagnostic } as Omit<RejectEvent, "attempt">;
+    const reject = { type: "reject", attempt: "a1", generation: 3, ...diagnostic } as RejectEvent;
     expect(messageAfter(reject)).toBe(
       `${window("0.51 s")}; configuration generation 3 was rejected${expected}`,
     );
