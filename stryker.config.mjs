@@ -14,5 +14,5 @@ export default {
   reporters: ["progress-append-only"],
   timeoutMS: 30_000,
   tempDirName: "reports/stryker-tmp",
-  ignorePatterns: ["examples", "docs", "bench", "coverage", "dist", "reports"],
+  ignorePatterns: ["biome.json", "examples", "docs", "bench", "coverage", "dist", "reports"],
 };
