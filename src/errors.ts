@@ -30,6 +30,7 @@ export interface SlipwayErrorDetail {
   readonly field?: string | undefined;
   /** The value found there, as it was given. */
   readonly value?: unknown;
+  /** The error behind it: the `cause` of the new one. */
   readonly cause?: unknown;
 }
 
@@ -52,13 +53,18 @@ export interface SlipwayErrorDetail {
  * @public
  */
 export class SlipwayError extends Error {
+  /** The name of the class. */
   override readonly name: string = "SlipwayError";
   /** Marks the class across copies of the package, where `instanceof` does not hold. */
   readonly "~slipway/error" = true;
+  /** What kind of mistake it is: what a program compares. */
   readonly code: SlipwayErrorCode;
+  /** Path of the offending field, `undefined` when the mistake is about none. */
   readonly field: string | undefined;
+  /** The value found there, as it was given. */
   readonly value: unknown;
 
+  /** Makes an error. The message is for people: never parse it. */
   constructor(code: SlipwayErrorCode, message: string, detail: SlipwayErrorDetail = {}) {
     super(message, detail);
     this.code = code;

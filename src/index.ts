@@ -1,3 +1,9 @@
+/**
+ * Everything but the schemas and the test helpers: one import for a gateway. The entries beside it hold one primitive
+ * each, for those who count bytes.
+ *
+ * @packageDocumentation
+ */
 export { isSlipwayError, SlipwayError, type SlipwayErrorCode, type SlipwayErrorDetail } from "./errors.js";
 export {
   SteadyClock,

@@ -48,6 +48,7 @@ export class SteadyClock implements Clock {
   #lastStep: ClockStep | null = null;
   #latest = Number.NEGATIVE_INFINITY;
 
+  /** A clock over the three clocks of a host. */
   constructor(host: ClockHost) {
     this.#host = host;
     this.#anchorWall = host.wallMs();

@@ -58,6 +58,7 @@ export class TimerQueue {
   #armedAt = Number.POSITIVE_INFINITY;
   #ringing = false;
 
+  /** An empty queue, which holds no host timer until something is scheduled. */
   constructor(clock: Clock, options: TimerQueueOptions = {}) {
     this.#clock = clock;
     this.#unref = options.unref === true;

@@ -8,7 +8,14 @@ import { instantOf } from "./transition-time.js";
  *
  * @public
  */
-export const conditionLimits = { type: 316, reason: 1024, message: 32_768 } as const;
+export const conditionLimits = {
+  /** Prefix, slash and name. */
+  type: 316,
+  /** A reason, wherever it stands. */
+  reason: 1024,
+  /** A message, of a condition or of a cause. */
+  message: 32_768,
+} as const;
 
 const TYPE =
   /^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\/)?([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
@@ -21,7 +28,9 @@ const NO_REASON = "NoReasonReported";
  * @public
  */
 export interface ConditionIssue {
+  /** The field that would be refused. */
   readonly field: keyof Condition;
+  /** What was found there. */
   readonly value: unknown;
 }
 

@@ -16,6 +16,7 @@ export type ConditionStatus = "True" | "False" | "Unknown";
 export interface Condition {
   /** Key of the condition in its list, for instance `Ready`; 1 to 316 characters. */
   readonly type: string;
+  /** Whether the condition holds. */
   readonly status: ConditionStatus;
   /** Stable, machine-readable word for the current status; 1 to 1024 characters, a letter first. */
   readonly reason: string;
@@ -41,7 +42,9 @@ export interface Condition {
  * @public
  */
 export interface ConditionCause {
+  /** Stable, machine-readable word for the finding. */
   readonly reason: string;
+  /** For people: never parse it. At most 32768 characters. */
   readonly message: string;
 }
 
@@ -51,8 +54,11 @@ export interface ConditionCause {
  * @public
  */
 export interface ConversionOrigin {
+  /** The reason as stated. */
   readonly reason: string;
+  /** The general reasons as stated, nearest first. */
   readonly generalReasons: readonly string[];
+  /** The cause as stated. Absent: there was none. */
   readonly cause?: ConditionCause | undefined;
   /** An older statement that no longer spoke of `reason`, kept for whoever wrote it. */
   readonly convertedFrom?: ConversionOrigin | undefined;
@@ -64,6 +70,7 @@ export interface ConversionOrigin {
  * @public
  */
 export type ConditionUpdate = Omit<Condition, "lastTransitionTime"> & {
+  /** RFC 3339. Default: the instant of the call, where the status changes. */
   readonly lastTransitionTime?: string | undefined;
 };
 

@@ -10,6 +10,7 @@ import { originOf } from "./matches-reason.js";
  * @public
  */
 export interface ConvertOptions {
+  /** The catalog that says since when each reason is known. */
   readonly catalog: ReasonCatalog;
   /**
    * The contract that the reader asked for. A number that is no contract counts as 1, and one beyond the catalog's as

@@ -1,3 +1,9 @@
+/**
+ * Conditions in the shape of Kubernetes, catalogs of reasons with contracts, and conversion for older readers. Without
+ * any dependency.
+ *
+ * @packageDocumentation
+ */
 export type {
   Condition,
   ConditionCause,

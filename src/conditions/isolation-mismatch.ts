@@ -22,6 +22,7 @@ export interface IsolationMismatch {
   readonly timedOut: boolean;
   /** What the operator should do. */
   readonly message: string;
+  /** Generation that was looked at. Absent makes no claim. */
   readonly observedGeneration?: number | undefined;
 }
 
@@ -33,8 +34,11 @@ export interface IsolationMismatch {
 export interface IsolationMatch {
   /** Epoch milliseconds. */
   readonly now: number;
+  /** Tells a match from a mismatch. */
   readonly cleared: true;
+  /** For people. Default: empty. */
   readonly message?: string | undefined;
+  /** Generation that was looked at. Absent makes no claim. */
   readonly observedGeneration?: number | undefined;
 }
 

@@ -6,9 +6,19 @@ import type { ConversionOrigin } from "./condition.js";
  * @public
  */
 export interface ReasonedCondition {
+  /** The reason that is stated. */
   readonly reason?: string | null | undefined;
+  /** What it is a case of. */
   readonly generalReasons?: readonly string[] | null | undefined;
-  readonly cause?: { readonly reason?: string | null | undefined } | null | undefined;
+  /** The more specific finding behind it. */
+  readonly cause?:
+    | {
+        /** Its reason. */
+        readonly reason?: string | null | undefined;
+      }
+    | null
+    | undefined;
+  /** What was stated before a conversion. */
   readonly convertedFrom?: ConversionOrigin | null | undefined;
 }
 

@@ -25,11 +25,15 @@ export interface SummarizeOptions {
  * @public
  */
 export interface ConditionSummary {
+  /** The condition that was asked about. */
   readonly type: string;
   /** `Unknown` when the condition is absent. */
   readonly status: ConditionStatus;
+  /** Its reason; `NotYetReported` when the condition is absent. */
   readonly reason: string;
+  /** Its message; empty when the condition is absent. */
   readonly message: string;
+  /** The finding behind the reason. Absent: none is stated. */
   readonly cause?: ConditionCause | undefined;
   /** Whether the condition speaks about an older generation. Stale is not false. */
   readonly stale: boolean;

@@ -8,10 +8,14 @@ import type { DeadlineExpiry } from "./state.js";
  * @public
  */
 export class DeadlineExpiredError extends SlipwayError {
+  /** The name of the class. */
   override readonly name = "DeadlineExpiredError";
+  /** The fencing token of the attempt that expired. */
   readonly attempt: string;
+  /** Which bound passed, when, and the reason to publish. */
   readonly expiry: DeadlineExpiry;
 
+  /** For the library's own use: the message is the expiry's reason and message. */
   constructor(attempt: string, expiry: DeadlineExpiry) {
     super("DEADLINE_EXPIRED", `${expiry.reason}: ${expiry.message}`);
     this.attempt = attempt;
@@ -25,11 +29,14 @@ export class DeadlineExpiredError extends SlipwayError {
  * @public
  */
 export class StartRefusedError extends SlipwayError {
+  /** The name of the class. */
   override readonly name = "StartRefusedError";
+  /** Why the attempt may not start. */
   readonly refused: StartRefusal;
   /** On `parent-too-short`: what the parent leaves. */
   readonly remainingMs: number | undefined;
 
+  /** For the library's own use: `field` names the option that stands in the way. */
   constructor(refused: StartRefusal, remainingMs: number | undefined) {
     const rest = remainingMs === undefined ? "" : ` (${remainingMs} ms are left)`;
     const field =

@@ -1,3 +1,8 @@
+/**
+ * Deadlines in phases: pure rules over plain JSON, and {@link PhasedDeadline}, which adds a clock, a timer and events.
+ *
+ * @packageDocumentation
+ */
 export { applyDeadlineEvent } from "./apply.js";
 export type { DeadlineBounds } from "./bounds.js";
 export { deadlineConditions, type DeadlineConditionsOptions } from "./deadline-conditions.js";

@@ -9,8 +9,16 @@ import type { DeadlineState } from "./state.js";
  * @public
  */
 export type CommitResult =
-  | { readonly committed: true }
-  | { readonly committed: false; readonly current: DeadlineState | null };
+  | {
+      /** The state is stored. */
+      readonly committed: true;
+    }
+  | {
+      /** Another writer was there before. */
+      readonly committed: false;
+      /** What is stored now, `null` when the record is gone. */
+      readonly current: DeadlineState | null;
+    };
 
 /**
  * Writes a state under compare-and-swap on the version that is stored. It may answer at once or later; an error

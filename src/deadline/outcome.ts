@@ -29,6 +29,7 @@ export type RefusalReason =
  * @public
  */
 export interface Applied {
+  /** Tells this outcome from a refusal. */
   readonly applied: true;
   /** Whether the state is to be written. */
   readonly changed: boolean;
@@ -46,7 +47,9 @@ export interface Applied {
  * @public
  */
 export interface Refused {
+  /** Tells this outcome from one that took effect. */
   readonly applied: false;
+  /** Why it was refused. */
   readonly why: RefusalReason;
   /** Whether the state is to be written. */
   readonly changed: boolean;
@@ -65,6 +68,8 @@ export type DeadlineOutcome = Applied | Refused;
  * @public
  */
 export interface DeadlineStep<State> {
+  /** The state that holds now. */
   readonly state: State;
+  /** What became of the event. */
   readonly outcome: DeadlineOutcome;
 }

@@ -210,16 +210,19 @@ export class PhasedDeadline<Answer = DeadlineOutcome> implements Disposable {
     return this.#runner.answer(make) as Answer;
   }
 
+  /** Listens to an event. What a listener throws goes to `onError` and disturbs nothing else. */
   on<K extends keyof DeadlineEvents>(event: K, listener: Listener<DeadlineEvents[K]>): this {
     this.#runner.notifier.on(event, listener);
     return this;
   }
 
+  /** Listens to the next event of this name only. */
   once<K extends keyof DeadlineEvents>(event: K, listener: Listener<DeadlineEvents[K]>): this {
     this.#runner.notifier.once(event, listener);
     return this;
   }
 
+  /** Stops listening: takes back {@link PhasedDeadline.on} and {@link PhasedDeadline.once} of the same listener. */
   off<K extends keyof DeadlineEvents>(event: K, listener: Listener<DeadlineEvents[K]>): this {
     this.#runner.notifier.off(event, listener);
     return this;

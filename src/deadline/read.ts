@@ -9,9 +9,11 @@ import type { DeadlineState, DeadlineStatus, LimitedBy } from "./state.js";
  * @public
  */
 export interface DeadlineReading {
+  /** The attempt's fencing token. */
   readonly attempt: string;
   /** `expired` from the deadline on, whether or not anybody has written it yet. */
   readonly status: DeadlineStatus;
+  /** The phase that the attempt is in, or ended in. */
   readonly phase: string;
   /** The deadline in force; `null` when unlimited or settled. */
   readonly deadlineAt: number | null;
@@ -26,6 +28,7 @@ export interface DeadlineReading {
    * would come before it.
    */
   readonly bounds: DeadlineBounds;
+  /** Whether the budget is frozen. */
   readonly paused: boolean;
   /** While paused: what is left of the budget once it runs again. Otherwise `null`. */
   readonly pausedBudgetMs: number | null;

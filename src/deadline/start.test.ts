@@ -118,6 +118,55 @@ describe("startAttempt", () => {
     expect.fail("accepted");
   });
 
+  it.each([
+    ["previous", { previous: { schemaVersion: 1 } }, "a deadline state"],
+    ["previous", { previous: { plan } }, "a deadline state"],
+    ["previous", { previous: "a1" }, "a deadline state"],
+    ["parent", { parent: "soon" }, "an object with a deadlineAt"],
+    ["attempt", { attempt: "a".repeat(257) }, "a token of 1 to 256 characters"],
+    ["attempt", { attempt: ["a1"] }, "a token of 1 to 256 characters"],
+    ["minStartMs", { minStartMs: 0.5 }, "a safe integer, 0 or more"],
+    ["phase", { phase: "nowhere" }, "a phase of the plan"],
+    ["configuration.generation", { configuration: { generation: "1" } }, "a safe integer, 0 or more"],
+    [
+      "configuration.digest",
+      { configuration: { generation: 1, digest: ["d"] } },
+      "a digest of 1 to 256 characters",
+    ],
+    [
+      "configuration.digest",
+      { configuration: { generation: 1, digest: "d".repeat(257) } },
+      "a digest of 1 to 256 characters",
+    ],
+  ])("says what a wrong %s has to be", (field, wrong, expected) => {
+    expect(() => startAttempt(plan, { attempt: "a1", now: 0, ...wrong } as StartAttemptOptions)).toThrow(
+      expect.objectContaining({
+        code: "INVALID_OPTION",
+        field,
+        message: expect.stringContaining(`Invalid start option: ${field} must be ${expected}`),
+      }),
+    );
+  });
+
+  it.each([[undefined], [null], ["a1"]])("wants options, not %s", (options) => {
+    expect(() => startAttempt(plan, options as unknown as StartAttemptOptions)).toThrow(
+      "Invalid start option: options must be an object",
+    );
+  });
+
+  it("takes names as long as a record may carry, and the generation 0", () => {
+    const longest = "x".repeat(256);
+    const state = fresh({ attempt: longest, configuration: { generation: 0, digest: longest } });
+    expect(state).toMatchObject({ attempt: longest, configuration: { generation: 0, digest: longest } });
+  });
+
+  it("records when the configuration was committed, and never later than the start", () => {
+    const committed = (committedAt: number) =>
+      fresh({ now: 50, configuration: { generation: 1, committedAt } }).configuration?.committedAt;
+    expect(committed(20)).toBe(20);
+    expect(committed(80)).toBe(50);
+  });
+
   it("is thrown by the live deadline, which has no value to refuse with", () => {
     expect(() => PhasedDeadline.start(plan, { attempt: "a2", previous: fresh({ now: Date.now() }) })).toThrow(
       "The attempt may not start: previous-active",

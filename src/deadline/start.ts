@@ -17,8 +17,11 @@ const NONE_SPENT: readonly string[] = Object.freeze([]);
  * @public
  */
 export interface StartConfiguration {
+  /** Generation of the configuration, a safe integer, 0 or more. */
   readonly generation: number;
+  /** Digest of its content. Without one the generation stands for the content. */
   readonly digest?: string | null | undefined;
+  /** When it was committed, epoch milliseconds. Default: not known. */
   readonly committedAt?: number | null | undefined;
 }
 
@@ -32,9 +35,16 @@ export interface StartAttemptOptions {
   readonly attempt: string;
   /** Epoch milliseconds. */
   readonly now: number;
+  /** What the attempt is to be admitted with. Default: none is known yet. */
   readonly configuration?: StartConfiguration | null | undefined;
   /** The deadline this attempt is a part of. It is stored, and bounds the attempt whatever its plan says. */
-  readonly parent?: { readonly deadlineAt?: number | null | undefined } | null | undefined;
+  readonly parent?:
+    | {
+        /** Epoch milliseconds; `null` or absent: unlimited. */
+        readonly deadlineAt?: number | null | undefined;
+      }
+    | null
+    | undefined;
   /** Refuse to start when the parent leaves less than this. Default 1. */
   readonly minStartMs?: number | undefined;
   /** Start in a later phase than the first, to adopt a record from before this library. */
@@ -56,9 +66,16 @@ export type StartRefusal = "previous-active" | "token-reused" | "cleanup-pending
  * @public
  */
 export type StartResult =
-  | { readonly state: DeadlineState; readonly refused?: undefined }
   | {
+      /** The fresh state, for the caller to store. */
+      readonly state: DeadlineState;
+      /** Absent: the attempt started. */
+      readonly refused?: undefined;
+    }
+  | {
+      /** Absent: the attempt did not start. */
       readonly state?: undefined;
+      /** Why it may not start. */
       readonly refused: StartRefusal;
       /** On `parent-too-short`: what the parent leaves. */
       readonly remainingMs?: number;

@@ -23,6 +23,7 @@ export type DeadlineStatus = "active" | "expired" | "completed" | "cancelled";
  * @public
  */
 export interface DeadlineState {
+  /** Version of this shape. A newer one is refused by `decodeDeadlineState`. */
   readonly schemaVersion: 1;
   /** Grows by one with every change. */
   readonly version: number;
@@ -30,16 +31,21 @@ export interface DeadlineState {
   readonly attempt: string;
   /** The effective plan, as it was when the attempt started. */
   readonly plan: DeadlinePlan;
+  /** Whether the attempt runs, or what it ended as. */
   readonly status: DeadlineStatus;
+  /** When the attempt began. */
   readonly startedAt: number;
   /** The latest instant this state knows of: time never counts as less, whatever a clock says. */
   readonly observedAt: number;
   /** Deadline of whatever this attempt is a part of, or `null`. */
   readonly parentDeadlineAt: number | null;
+  /** Name of the phase that the attempt is in, or ended in. */
   readonly phase: string;
+  /** When that phase was entered. */
   readonly phaseEnteredAt: number;
   /** End of the budget's window, `null` when unlimited. While paused: as if time had stopped at `pausedAt`. */
   readonly windowEndsAt: number | null;
+  /** Since when the budget is frozen, `null` while it runs. */
   readonly pausedAt: number | null;
   /** The highest `seq` of a pause or resume that was seen, `null` before the first. */
   readonly pauseSeq: number | null;
@@ -51,20 +57,27 @@ export interface DeadlineState {
   readonly stallLimitMs: number | null;
   /** When silence becomes a stall, `null` while no limit applies. While paused: as if time had stopped. */
   readonly stallEndsAt: number | null;
+  /** What the attempt is to be admitted with, `null` while no configuration is known. */
   readonly configuration: RecordedConfiguration | null;
   /** The diagnostic of the recorded configuration's rejection, `null` while it was not rejected. */
   readonly rejection: Rejection | null;
   /** The contents whose first rejection opened its window, latest last. */
   readonly spentRejections: readonly string[];
+  /** How it expired, `null` unless `status` is `expired`. */
   readonly expiry: DeadlineExpiry | null;
+  /** When it was completed, `null` unless `status` is `completed`. */
   readonly completedAt: number | null;
+  /** How it was cancelled, `null` unless `status` is `cancelled`. */
   readonly cancellation: Cancellation | null;
+  /** Whether something is left to remove, and who does it. */
   readonly cleanup: Cleanup;
 }
 
 /** How far one part of one step has come. */
 export interface ProgressMark {
+  /** The step, `null` for the phase as a whole. */
   readonly step: string | null;
+  /** The part of the step, `null` for the step as a whole. */
   readonly part: string | null;
   /** The highest position seen, `null` for a step that counts once. */
   readonly position: number | null;
@@ -72,6 +85,7 @@ export interface ProgressMark {
 
 /** The committed configuration that the attempt is to be admitted with. */
 export interface RecordedConfiguration {
+  /** Generation under which it was committed. */
   readonly generation: number;
   /** Digest of the content. Equal digests are the same content under whatever generation. `null` when unknown. */
   readonly digest: string | null;
@@ -81,15 +95,21 @@ export interface RecordedConfiguration {
 
 /** Why the admitter refused a configuration. */
 export interface Rejection {
+  /** The generation that was refused. */
   readonly generation: number;
+  /** When, epoch milliseconds. */
   readonly at: number;
+  /** The admitter's word, `null` when it gave none. */
   readonly reason: string | null;
+  /** The admitter's message for people, `null` when it gave none. */
   readonly message: string | null;
 }
 
 /** The record of an expiry: which bound, when it was due, and when somebody looked. */
 export interface DeadlineExpiry {
+  /** The phase in which it expired. */
   readonly phase: string;
+  /** The bound that passed first. */
   readonly limitedBy: LimitedBy;
   /** The deadline that passed. */
   readonly at: number;
@@ -103,7 +123,9 @@ export interface DeadlineExpiry {
 
 /** Who ended the attempt before its deadline did. */
 export interface Cancellation {
+  /** When, epoch milliseconds. */
   readonly at: number;
+  /** Why, as the caller said. */
   readonly reason: string;
 }
 
@@ -117,20 +139,28 @@ export interface Cleanup {
   readonly claim: CleanupClaim | null;
   /** Error of the latest failed cleanup. */
   readonly error: string | null;
+  /** When it was done, epoch milliseconds; `null` before. */
   readonly doneAt: number | null;
+  /** Who waived it and why, `null` unless `status` is `waived`. */
   readonly waiver: CleanupWaiver | null;
 }
 
 /** The right to clean up, for a limited time. */
 export interface CleanupClaim {
+  /** Who has it. */
   readonly owner: string;
+  /** When it was taken, epoch milliseconds. */
   readonly at: number;
+  /** When it lapses, so that another may take it. */
   readonly until: number;
 }
 
 /** An operator's word that a cleanup cannot be done. */
 export interface CleanupWaiver {
+  /** Who took the responsibility. */
   readonly by: string;
+  /** Why it cannot be done. */
   readonly reason: string;
+  /** When, epoch milliseconds. */
   readonly at: number;
 }

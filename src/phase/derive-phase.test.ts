@@ -41,93 +41,181 @@ describe("a decision", () => {
     expect(first.conditions).toEqual([expect.objectContaining({ type: "Ready", status: "True" })]);
   });
 
-  it.each<[string, PhaseDecision, string, RegExp]>([
-    ["a failed look-up", decide(record("Ready"), null), "exists", /look-up failed/],
-    ["an unanswered one", decide(record("Ready"), unobserved(null)), "exists", /look-up failed/],
-    ["another run", decide(record("Starting"), { ...up, stale: true }), "stale", /another run or generation/],
+  it.each<[string, () => PhaseDecision, string, RegExp]>([
+    ["a failed look-up", () => decide(record("Ready"), null), "exists", /look-up failed/],
+    ["an unanswered one", () => decide(record("Ready"), unobserved(null)), "exists", /look-up failed/],
+    [
+      "another run",
+      () => decide(record("Starting"), { ...up, stale: true }),
+      "stale",
+      /another run or generation/,
+    ],
     [
       "conditions that are behind",
-      decide(record("Ready"), { ...up, behind: true }),
+      () => decide(record("Ready"), { ...up, behind: true }),
       "evidence",
       /older generation/,
     ],
     [
       "readiness without a workload",
-      decide(record("Ready"), { ...empty, ready: true }),
+      () => decide(record("Ready"), { ...empty, ready: true }),
       "ready",
       /without a workload/,
     ],
     [
       "an end behind a live workload",
-      decide(record("Ready"), { ...up, completed: true }),
+      () => decide(record("Ready"), { ...up, completed: true }),
       "completed",
       /may execute/,
     ],
     [
       "another run's session",
-      decide(record("Ready", { instanceId: "a" }), up, { session: { connected: true, instanceId: "b" } }),
+      () =>
+        decide(record("Ready", { instanceId: "a" }), up, { session: { connected: true, instanceId: "b" } }),
       "session",
       /another run/,
     ],
-    ["a result that seems to live", decide(record("Completed"), up), "running", /accepted operation/],
+    ["a result that seems to live", () => decide(record("Completed"), up), "running", /accepted operation/],
     [
       "a workload behind a stop",
-      decide(record("Stopped", { desired: "stopped" }), up),
+      () => decide(record("Stopped", { desired: "stopped" }), up),
       "running",
       /not a phase/,
     ],
     [
       "emptiness that is old",
-      decide(record("Ready", { since: NOW + 1 }), empty),
+      () => decide(record("Ready", { since: NOW + 1 }), empty),
       "suspended",
       /older than the record/,
     ],
     [
       "emptiness during a bootstrap",
-      decide(record("Ready"), { ...empty, bootstrapping: true }),
+      () => decide(record("Ready"), { ...empty, bootstrapping: true }),
       "suspended",
       /bootstrap/,
     ],
     [
       "a stale Suspended",
-      decide(record("Ready"), { ...up, suspended: true }),
+      () => decide(record("Ready"), { ...up, suspended: true }),
       "suspended",
       /rule ready stands above/,
     ],
   ])("says why it left out %s", (_what, decision, fact, why) => {
-    const found = decision.rejected.find((one) => one.fact === fact);
+    const found = decision().rejected.find((one) => one.fact === fact);
     expect(found?.why).toMatch(why);
   });
 
-  it.each<[string, PhaseDecision, readonly string[]]>([
-    ["a sandbox that has just stopped", decide(record("Ready"), empty), ["session-cleanup"]],
-    ["one that stays stopped", decide(record("Stopped"), empty), []],
-    ["a workload behind a stop", decide(record("Stopped", { desired: "stopped" }), up), ["stop-workload"]],
-    ["old news behind a stop", decide(record("Stopped", { desired: "stopped" }), { ...up, stale: true }), []],
+  it.each<[string, () => PhaseDecision, readonly string[]]>([
+    ["a sandbox that has just stopped", () => decide(record("Ready"), empty), ["session-cleanup"]],
+    ["one that stays stopped", () => decide(record("Stopped"), empty), []],
+    [
+      "a workload behind a stop",
+      () => decide(record("Stopped", { desired: "stopped" }), up),
+      ["stop-workload"],
+    ],
+    [
+      "old news behind a stop",
+      () => decide(record("Stopped", { desired: "stopped" }), { ...up, stale: true }),
+      [],
+    ],
     [
       "a deadline that nobody ticked",
-      decide(record("Starting", { deadline: { deadlineAt: NOW } }), up),
+      () => decide(record("Starting", { deadline: { deadlineAt: NOW } }), up),
       ["expire-deadline"],
     ],
-    ["an orphan", decide(record("Provisioning"), absent(NOW)), ["prune-candidate"]],
+    ["an orphan", () => decide(record("Provisioning"), absent(NOW)), ["prune-candidate"]],
     [
       "an infrastructure error without an object",
-      decide(record("Error", { reason: "ImagePullFailed" }), absent(NOW)),
+      () => decide(record("Error", { reason: "ImagePullFailed" }), absent(NOW)),
       ["prune-candidate"],
     ],
     [
       "a failed run without an object",
-      decide(record("Error", { reason: "MainProcessFailed", exitCode: 1 }), absent(NOW)),
+      () => decide(record("Error", { reason: "MainProcessFailed", exitCode: 1 }), absent(NOW)),
       [],
     ],
     [
       "an expired attempt without an object",
-      decide(record("Error", { reason: "ProvisioningTimedOut" }), absent(NOW)),
+      () => decide(record("Error", { reason: "ProvisioningTimedOut" }), absent(NOW)),
       [],
     ],
-    ["a delete that is done", decide(record("Deleting", { desired: "deleted" }), absent(NOW)), []],
+    [
+      "a Ready sandbox whose object went away",
+      () => decide(record("Ready"), absent(NOW)),
+      ["prune-candidate"],
+    ],
+    ["an Unknown one", () => decide(record("Unknown"), absent(NOW)), ["prune-candidate"]],
+    ["a start under way without an object yet", () => decide(record("Starting"), absent(NOW)), []],
+    [
+      "a deadline that nobody ticked in time",
+      () => decide(record("Provisioning", { deadline: { deadlineAt: NOW } }), present(NOW)),
+      ["expire-deadline"],
+    ],
+    ["a sandbox that lives", () => decide(record("Ready"), up), []],
+    ["a delete that is done", () => decide(record("Deleting", { desired: "deleted" }), absent(NOW)), []],
   ])("asks for the right work for %s", (_what, decision, effects) => {
-    expect(decision.effects).toEqual(effects);
+    expect(decision().effects).toEqual(effects);
+  });
+
+  it.each<[string, () => PhaseDecision]>([
+    ["a workload that is ready", () => decide(record("Ready"), up)],
+    [
+      "an end where nothing executes",
+      () => decide(record("Ready"), { ...empty, suspended: false, completed: true }),
+    ],
+    [
+      "the session of this run",
+      () =>
+        decide(record("Ready", { instanceId: "a" }), up, { session: { connected: true, instanceId: "a" } }),
+    ],
+    ["a session that is over", () => decide(record("Ready"), up, { session: { connected: false } })],
+    ["a suspension that was asked for", () => decide(record("Stopping", { desired: "stopped" }), empty)],
+    ["an empty backend", () => decide(record("Ready"), empty)],
+    ["a result that nothing contradicts", () => decide(record("Completed"), { ...empty, suspended: false })],
+    ["a stop that nothing contradicts", () => decide(record("Stopped", { desired: "stopped" }), empty)],
+  ])("leaves nothing out of %s", (_what, decision) => {
+    expect(decision().rejected).toEqual([]);
+  });
+
+  it("says what the evidence said that it left out", () => {
+    const backend = { ...up, behind: true, backendReason: "DependenciesReady" };
+    expect(decide(record("Ready"), backend).rejected).toEqual([
+      { fact: "evidence", value: "DependenciesReady", why: expect.stringMatching(/older generation/) },
+    ]);
+    const other = { connected: true, instanceId: "b" };
+    expect(decide(record("Ready", { instanceId: "a" }), up, { session: other }).rejected).toEqual([
+      { fact: "session", value: "b", why: expect.stringMatching(/another run/) },
+    ]);
+    expect(decide(record("Ready"), null).rejected).toEqual([
+      { fact: "exists", value: null, why: expect.stringMatching(/look-up failed/) },
+    ]);
+    const both = { ...empty, ready: true, completed: true, running: true, suspended: false };
+    expect(decide(record("Ready"), both).rejected).toEqual([
+      { fact: "completed", value: true, why: expect.stringMatching(/may execute/) },
+    ]);
+  });
+
+  it.each<[string, boolean, () => PhaseDecision]>([
+    [
+      "a stop that is confirmed to go on",
+      false,
+      () => decide(record("Stopping", { desired: "stopped" }), up),
+    ],
+    [
+      "a stop that nobody can confirm",
+      true,
+      () => decide(record("Stopping", { desired: "stopped" }), { ...up, running: null, ready: null }),
+    ],
+    [
+      "a result that the object confirms",
+      false,
+      () => decide(record("Completed"), { ...up, completed: true }),
+    ],
+    ["a result whose object lives again", true, () => decide(record("Completed"), up)],
+    ["evidence that is behind", true, () => decide(record("Ready"), { ...up, behind: true })],
+    ["evidence of the present", false, () => decide(record("Ready"), up)],
+  ])("of %s is stale: %s", (_what, stale, decision) => {
+    expect(decision().stale).toBe(stale);
   });
 
   it("gives the reason that explains a wait best", () => {

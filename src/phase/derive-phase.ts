@@ -13,8 +13,11 @@ import type { FactName, PhaseEffect, PhaseRule, RuleContext } from "./rule.js";
  * @public
  */
 export interface RejectedEvidence {
+  /** The fact that was left out; `evidence` for all of it. */
   readonly fact: FactName | "evidence";
+  /** What it said. */
   readonly value: unknown;
+  /** Why it was left out, for people. */
   readonly why: string;
 }
 
@@ -24,6 +27,7 @@ export interface RejectedEvidence {
  * @public
  */
 export interface PhaseDecision {
+  /** The phase that follows from the record and the evidence. */
   readonly phase: Phase;
   /** A word of the reason catalog. */
   readonly reason: string;

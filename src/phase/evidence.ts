@@ -7,12 +7,15 @@ import type { PhasePolicy, SandboxRecord, Session } from "./record.js";
  * @public
  */
 export interface PhaseInput {
+  /** What the gateway has stored. */
   readonly record: SandboxRecord;
   /** `null`: the look-up failed. */
   readonly observation: Observation | null;
+  /** The supervisor's session; `null` or absent: none is known. */
   readonly session?: Session | null | undefined;
   /** The current instant, epoch milliseconds. */
   readonly now: number;
+  /** What this gateway has decided once. Default: every field's own. */
   readonly policy?: PhasePolicy | undefined;
 }
 

@@ -29,8 +29,24 @@ export type Operation = "start" | "stop" | "delete";
  * @public
  */
 export type GateDecision =
-  | { readonly allowed: true; readonly route: OperationRoute; readonly rule: string }
-  | { readonly allowed: false; readonly reason: string; readonly message: string; readonly rule: string };
+  | {
+      /** The operation may be carried out. */
+      readonly allowed: true;
+      /** How. */
+      readonly route: OperationRoute;
+      /** Name of the rule that decided. */
+      readonly rule: string;
+    }
+  | {
+      /** The operation is refused. */
+      readonly allowed: false;
+      /** Why: a stable word. */
+      readonly reason: string;
+      /** The same for people: never parse it. */
+      readonly message: string;
+      /** Name of the rule that decided. */
+      readonly rule: string;
+    };
 
 /**
  * What the gates look at.
@@ -38,7 +54,9 @@ export type GateDecision =
  * @public
  */
 export interface GateInput {
+  /** What the gateway has stored. */
   readonly record: SandboxRecord;
+  /** The latest look at the backend; `null` or absent: none. */
   readonly observation?: Observation | null | undefined;
   /** Whether the gateway's isolation backend is the one that the sandbox is pinned to. `null` or absent: no pin known. */
   readonly backendMatches?: boolean | null | undefined;
@@ -46,6 +64,7 @@ export interface GateInput {
   readonly by: "user" | "automatic";
   /** The current instant, epoch milliseconds. */
   readonly now: number;
+  /** What this gateway has decided once. Default: every field's own. */
   readonly policy?: PhasePolicy | undefined;
 }
 
@@ -55,13 +74,17 @@ export interface GateInput {
  * @public
  */
 export interface GateRule {
+  /** Stable name; decisions carry it. */
   readonly name: string;
+  /** The operation whose gate it belongs to. */
   readonly operation: Operation;
+  /** The condition in words. */
   readonly condition: string;
   /** The route when the operation is allowed. */
   readonly route: OperationRoute | null;
   /** The reason when it is refused. */
   readonly reason: string | null;
+  /** Why the rule is there and why it stands where it stands. */
   readonly rationale: string;
   /** @internal */
   when(input: GateInput): boolean;

@@ -1,3 +1,8 @@
+/**
+ * The phase of a sandbox from a record and what a backend shows, gates that never dead-end, and the reconciler.
+ *
+ * @packageDocumentation
+ */
 export {
   acceptOperation,
   applyBackendMismatch,

@@ -14,7 +14,9 @@ import { resolveFailedOperation } from "./resolve-failed-operation.js";
  * @public
  */
 export interface OperationCall {
+  /** The sandbox. */
   readonly id: string;
+  /** How the gate says that it is to be carried out. */
   readonly route: OperationRoute;
   /** As written before the call. */
   readonly record: SandboxRecord;
@@ -32,6 +34,7 @@ export interface OperateOptions {
   readonly by?: "user" | "automatic" | undefined;
   /** Identity for the run that a start opens. */
   readonly instanceId?: string | undefined;
+  /** Makes the driver call. A rejection is the failure of the operation. */
   readonly call: (call: OperationCall) => Promise<unknown>;
 }
 
@@ -45,9 +48,13 @@ export interface OperateOptions {
  * @public
  */
 export interface OperationOutcome {
+  /** How it ended. */
   readonly outcome: "done" | "noop" | "refused" | "overtaken" | "failed" | "conflict" | "no-record";
+  /** The gate's answer; `null` where it was not reached. */
   readonly gate: GateDecision | null;
+  /** The record as it is stored now; `null` where it is not known or gone. */
   readonly record: SandboxRecord | null;
+  /** What the driver call threw; `null` otherwise. */
   readonly error: unknown;
 }
 

@@ -7,8 +7,11 @@ import type { ExpectedRun, SandboxRecord } from "./record.js";
  * @public
  */
 export interface StoredRecord {
+  /** The sandbox. */
   readonly id: string;
+  /** Changes with every write. Compared with `===` and handed back, never counted. */
   readonly version: string | number;
+  /** What is stored. */
   readonly record: SandboxRecord;
 }
 
@@ -18,7 +21,9 @@ export interface StoredRecord {
  * @public
  */
 export interface Page<Item> {
+  /** What this page lists. */
   readonly items: readonly Item[];
+  /** What to ask for the next page with; `null` on the last one. */
   readonly cursor: string | null;
 }
 
@@ -30,6 +35,7 @@ export interface Page<Item> {
  * @public
  */
 export interface RecordStore {
+  /** The stored record, or `null` when there is none. */
   get(id: string): Promise<StoredRecord | null>;
   /** Lists all records, page by page, from `null` on. */
   list(cursor: string | null): Promise<Page<StoredRecord>>;
@@ -47,6 +53,7 @@ export interface RecordStore {
 export interface ObservedSandbox {
   /** The sandbox that the object belongs to, as the object says. */
   readonly id: string;
+  /** The facts in what the backend shows. */
   readonly observation: Observation;
 }
 
@@ -56,7 +63,9 @@ export interface ObservedSandbox {
  * @public
  */
 export interface WatchEvent {
+  /** Whether something about it changed or it went away. */
   readonly type: "changed" | "deleted";
+  /** The sandbox. */
   readonly id: string;
 }
 

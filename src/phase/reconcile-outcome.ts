@@ -11,10 +11,15 @@ import type { SandboxRecord } from "./record.js";
  * @public
  */
 export interface ReconcileOutcome {
+  /** The sandbox. */
   readonly id: string;
+  /** What was done. */
   readonly outcome: "unchanged" | "written" | "removed" | "conflict" | "mismatch" | "no-record" | "failed";
+  /** The record as it is stored now; `null` where it is not known or gone. */
   readonly record: SandboxRecord | null;
+  /** What was decided about the phase; `null` where it did not come to that. */
   readonly decision: PhaseDecision | null;
+  /** What the store threw, on `failed`. */
   readonly error?: unknown;
 }
 

@@ -13,6 +13,7 @@ export interface Reconciled {
   readonly record: SandboxRecord;
   /** Whether there is something to write. */
   readonly changed: boolean;
+  /** What was decided, with the rule that decided it. */
   readonly decision: PhaseDecision;
 }
 

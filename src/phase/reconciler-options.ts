@@ -10,11 +10,15 @@ import type { PhasePolicy, SandboxRecord, Session } from "./record.js";
  * @public
  */
 export interface ReconcilerOptions {
+  /** Where the records are kept. */
   readonly store: RecordStore;
+  /** How the backend is seen. */
   readonly source: ObservationSource;
+  /** What time it is, and what waits. Replicas that share a store need clocks that agree. */
   readonly clock: Clock;
   /** The supervisor's session of a sandbox. Default: none. */
   readonly session?: ((id: string) => Session | null) | undefined;
+  /** What this gateway has decided once. Default: every field's own. */
   readonly policy?: PhasePolicy | undefined;
   /** Whether the isolation backend that a sandbox is pinned to is the one selected. `null`: no pin known. Default: none. */
   readonly backendMatches?: ((id: string, record: SandboxRecord) => boolean | null) | undefined;

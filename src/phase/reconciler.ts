@@ -142,6 +142,7 @@ export class Reconciler {
     await Promise.allSettled(running.map(({ outcome }) => outcome));
   }
 
+  /** The same as {@link Reconciler.close}, for `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }

@@ -32,7 +32,9 @@ export interface DeadlineFacts {
  * @public
  */
 export interface SandboxRecord {
+  /** Where the sandbox stands, as last written. */
   readonly phase: Phase;
+  /** What the caller last asked for and was granted. */
   readonly desired: DesiredState;
   /** When the phase was entered. */
   readonly since: number;
@@ -52,10 +54,13 @@ export interface SandboxRecord {
   readonly finishedAt?: number | null | undefined;
   /** Why the sandbox is in this phase: a word of the reason catalog. */
   readonly reason?: string | null | undefined;
+  /** The same for people: never parse it. */
   readonly message?: string | null | undefined;
   /** What the admitter says of the configuration. `pending` and `rejected` forbid Ready. */
   readonly admission?: "pending" | "accepted" | "rejected" | undefined;
+  /** The deadline of the attempt under way or last made; `null` or absent: none. */
   readonly deadline?: DeadlineFacts | null | undefined;
+  /** What is published about the sandbox, each type once. */
   readonly conditions?: readonly Condition[] | undefined;
   /** Generation of the sandbox's specification. */
   readonly generation?: number | null | undefined;
@@ -67,6 +72,7 @@ export interface SandboxRecord {
  * @public
  */
 export interface Session {
+  /** Whether the supervisor is connected now. */
   readonly connected: boolean;
   /** The run that the supervisor speaks for. `null`: it does not say. */
   readonly instanceId?: string | null | undefined;
@@ -92,9 +98,13 @@ export interface PhasePolicy {
  * @public
  */
 export interface ExpectedRun {
+  /** Identity of the run; `null` or absent: not known, and evidence of any run counts. */
   readonly instanceId?: string | null | undefined;
+  /** When the run before ended, epoch milliseconds: evidence up to then is history. */
   readonly previousFinishedAt?: number | null | undefined;
+  /** When the start was accepted, epoch milliseconds. */
   readonly startRequestedAt?: number | null | undefined;
+  /** What the caller last asked for. */
   readonly desired?: DesiredState | undefined;
 }
 

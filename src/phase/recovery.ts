@@ -14,6 +14,7 @@ export interface SweepOptions {
   readonly managesLifecycle: boolean;
   /** A look at the backend, where one was made. */
   readonly observation?: Observation | null | undefined;
+  /** What this gateway has decided once. Default: every field's own. */
   readonly policy?: PhasePolicy | undefined;
   /** Epoch milliseconds. */
   readonly now: number;
@@ -29,6 +30,7 @@ export interface SweepPlan {
   readonly call: "start" | "stop" | null;
   /** The record as the look at the backend left it: write it first when it changed. */
   readonly record: SandboxRecord;
+  /** Whether there is something to write. */
   readonly changed: boolean;
   /** End the sandbox's sessions. */
   readonly sessionCleanup: boolean;

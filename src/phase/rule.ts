@@ -46,13 +46,17 @@ export interface RuleOutcome {
  * @public
  */
 export interface RuleContext {
+  /** What the gateway has stored. */
   readonly record: SandboxRecord;
   /** An observation in which everything is unknown stands for a look-up that failed. */
   readonly observation: Observation;
+  /** The supervisor's session; `null` or absent: none is known. */
   readonly session: Session | null | undefined;
   /** A live session of the run that the record expects. */
   readonly live: boolean;
+  /** The current instant, epoch milliseconds. */
   readonly now: number;
+  /** What this gateway has decided once. */
   readonly policy: PhasePolicy | undefined;
 }
 
@@ -62,8 +66,11 @@ export interface RuleContext {
  * @public
  */
 export interface RuleIndex {
+  /** Whether the compute object exists. */
   readonly exists?: Tri | undefined;
+  /** What the caller last asked for. */
   readonly desired?: DesiredState | undefined;
+  /** Whether the workload executes. */
   readonly running?: Tri | undefined;
 }
 

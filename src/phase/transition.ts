@@ -10,6 +10,7 @@ import type { SandboxRecord } from "./record.js";
 export interface Transition {
   /** The very same object as before when nothing changed. */
   readonly record: SandboxRecord;
+  /** Whether there is something to write. */
   readonly changed: boolean;
   /** Why the event was not applied; `null` when it was, or when it says what the record says already. */
   readonly refused: string | null;

@@ -3,10 +3,15 @@ import { reportTo } from "../events/index.js";
 
 /** A stream of Node's kind, by shape: what counting needs of it. */
 export interface NodeReadable {
+  /** Adds a listener. */
   on(event: string, listener: (...args: never[]) => void): unknown;
+  /** Hands the bytes on to a writable stream. */
   pipe(...args: never[]): unknown;
+  /** Ends the stream before its end. */
   destroy(error?: Error): unknown;
+  /** Encoding of chunks that are text, so that they are counted as the bytes that they were. */
   readonly readableEncoding?: string | null | undefined;
+  /** Calls the listeners. */
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- declarations of streams differ in the arguments
   emit(event: any, ...args: any[]): boolean;
 }

@@ -7,6 +7,7 @@ import { formatDuration, formatQuantity, printable } from "./quantity.js";
  * @public
  */
 export interface StepLine {
+  /** What the finished step is called. */
   readonly label: string;
   /** Default: the label. */
   readonly activeLabel?: string | undefined;
@@ -18,7 +19,9 @@ export interface StepLine {
   readonly total?: number | null | undefined;
   /** Any word. Default `bytes`. */
   readonly unit?: string | undefined;
+  /** Time the step has taken so far, milliseconds. */
   readonly elapsedMs: number;
+  /** Whether the step is over: the line says `label` then, and `activeLabel` before. */
   readonly finished: boolean;
   /** Default: the share of the total, below 100. `null`: none is shown. */
   readonly percent?: number | null | undefined;

@@ -1,3 +1,8 @@
+/**
+ * Progress that is bound to a step and a subject: pure rules, the live {@link StepTracker}, and lines for people.
+ *
+ * @packageDocumentation
+ */
 export { applyStepEvent } from "./apply.js";
 export { countBytes, type CountBytesOptions, type CountedStream, type NodeReadable } from "./count-bytes.js";
 export { deadlineProgress, type DeadlineAddress, type SignProgress } from "./deadline-feed.js";

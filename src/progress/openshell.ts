@@ -6,9 +6,13 @@ import { liveliest, type StepReading } from "./step-reading.js";
 
 /** The keys under which OpenShell's events carry progress. @public */
 export const OpenShellProgressKey = Object.freeze({
+  /** The step that an event completes. */
   completeStep: "openshell.progress.complete_step",
+  /** The label of the completed step. */
   completeLabel: "openshell.progress.complete_label",
+  /** The step that is under way. */
   activeStep: "openshell.progress.active_step",
+  /** How far the step under way has come, as text. */
   activeDetail: "openshell.progress.active_detail",
 } as const);
 
@@ -31,9 +35,13 @@ export type EventMetadata = Readonly<Record<string, string>>;
  * @public
  */
 export interface OpenShellProgress {
+  /** The step that this event completes. */
   readonly completeStep: string | null;
+  /** The label of the completed step. */
   readonly completeLabel: string | null;
+  /** The step that is under way. */
   readonly activeStep: string | null;
+  /** How far the step under way has come, as text. */
   readonly activeDetail: string | null;
 }
 
@@ -148,7 +156,9 @@ function activeDetail(reading: StepReading): string {
 export interface OpenShellEvent {
   /** `docker`, `kubernetes`, `vm`, ... */
   readonly source?: string | undefined;
+  /** The driver's word for what happened. */
   readonly reason?: string | undefined;
+  /** The event's metadata. Absent: none. */
   readonly metadata?: EventMetadata | undefined;
 }
 

@@ -6,6 +6,7 @@
  * @public
  */
 export interface TrackerState {
+  /** Version of this shape. A newer one is refused by `decodeTrackerState`. */
   readonly schemaVersion: 1;
   /** Grows by one with every change. */
   readonly version: number;
@@ -25,10 +26,15 @@ export interface TrackerState {
  * @public
  */
 export interface TrackedStep {
+  /** Name of the step, unique in its tracker. */
   readonly step: string;
+  /** What the step is called once it is finished. */
   readonly label: string;
+  /** What the step is called while it runs. */
   readonly activeLabel: string;
+  /** What it works on: reports about something else are refused. */
   readonly subject: string;
+  /** The unit of its positions and totals. */
   readonly unit: string;
   /** The total of the whole step, as defined or as last reported without a part. `null`: unknown. */
   readonly total: number | null;
@@ -70,7 +76,9 @@ export interface PartMark {
  * @public
  */
 export interface Pace {
+  /** When it was taken, epoch milliseconds. */
   readonly at: number;
+  /** The position at that instant. */
   readonly position: number;
   /** Units per second, smoothed. `null` before a second has been measured. */
   readonly perSecond: number | null;

@@ -23,9 +23,13 @@ export interface RunOptions {
 
 /** How far a step, or a part of it, has come. */
 export interface StepReport extends ReportOptions {
+  /** Names the kind of event. */
   readonly type: "report";
+  /** Name of a defined step; another is refused as `unknown-step`. */
   readonly step: string;
+  /** What the work is on; another than the step's own is refused as `other-subject`. */
   readonly subject: string;
+  /** A finite number, 0 or more. Only a new maximum counts. */
   readonly position: number;
   /** Of the part where one is named, else of the whole step. */
   readonly total?: number | undefined;
@@ -33,15 +37,21 @@ export interface StepReport extends ReportOptions {
 
 /** A step begins, or begins again, and there is nothing to count yet. */
 export interface StepStart extends RunOptions {
+  /** Names the kind of event. */
   readonly type: "start";
+  /** Name of a defined step; another is refused as `unknown-step`. */
   readonly step: string;
+  /** What the work is on; another than the step's own is refused as `other-subject`. */
   readonly subject: string;
 }
 
 /** A step is finished. */
 export interface StepFinish extends RunOptions {
+  /** Names the kind of event. */
   readonly type: "finish";
+  /** Name of a defined step; another is refused as `unknown-step`. */
   readonly step: string;
+  /** What the work is on; another than the step's own is refused as `other-subject`. */
   readonly subject: string;
 }
 

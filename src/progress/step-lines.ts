@@ -17,7 +17,11 @@ export interface Printed {
   readonly spokeAt: number;
 }
 
-/** @public */
+/**
+ * Nothing was printed yet: what the first call of {@link stepLines} gets.
+ *
+ * @public
+ */
 export const NOTHING_PRINTED: Printed = Object.freeze({ begun: [], finished: [], spokeAt: 0 });
 
 /**
@@ -30,6 +34,7 @@ export interface StepLines {
   readonly lines: readonly string[];
   /** The line of the step under way that was heard of last, which the next one takes the place of. `null` without a terminal, or at rest. */
   readonly live: string | null;
+  /** What to pass the next time. */
   readonly printed: Printed;
 }
 

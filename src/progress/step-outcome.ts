@@ -27,11 +27,13 @@ export type StepRefusal =
  * @public
  */
 export interface StepSign {
+  /** The step that moved. */
   readonly step: string;
   /** The foreign unit of a mere sign of life, `null` for the step's own positions. */
   readonly part: string | null;
   /** The sum over all parts. */
   readonly position: number;
+  /** The driver run that reported. */
   readonly run: number;
 }
 
@@ -41,7 +43,9 @@ export interface StepSign {
  * @public
  */
 export interface StepApplied {
+  /** Tells this outcome from a refusal. */
   readonly applied: true;
+  /** The state is to be written. */
   readonly changed: true;
   /** The step began with this event. It begins once. */
   readonly started: boolean;
@@ -57,8 +61,11 @@ export interface StepApplied {
  * @public
  */
 export interface StepRefused {
+  /** Tells this outcome from one that took effect. */
   readonly applied: false;
+  /** There is nothing to write. */
   readonly changed: false;
+  /** Why it was refused. */
   readonly why: StepRefusal;
 }
 
@@ -75,6 +82,8 @@ export type StepOutcome = StepApplied | StepRefused;
  * @public
  */
 export interface TrackerStep {
+  /** The state that holds now. */
   readonly state: TrackerState;
+  /** What became of the event. */
   readonly outcome: StepOutcome;
 }

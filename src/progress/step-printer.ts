@@ -4,6 +4,7 @@ import type { StepTracker } from "./step-tracker.js";
 
 /** Where lines go: a stream of text, `process.stdout` for instance. */
 export interface StepOutput {
+  /** Writes text as it is: line ends and cursor movements are in it. */
   write(text: string): unknown;
   /** Whether a line can be drawn anew. */
   readonly isTTY?: boolean | undefined;
@@ -46,6 +47,7 @@ export class StepPrinter implements Disposable {
   #drawn = false;
   #ended = false;
 
+  /** Starts to print, until it is disposed of. */
   constructor(tracker: StepTracker, output: StepOutput, options: StepPrinterOptions = {}) {
     const { clock = systemClock, everyMs = output.isTTY === true ? 200 : 30_000 } = options;
     this.#tracker = tracker;

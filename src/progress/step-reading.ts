@@ -9,12 +9,19 @@ import type { TrackedStep, TrackerState } from "./state.js";
  * @public
  */
 export interface StepReading {
+  /** Name of the step. */
   readonly step: string;
+  /** What the step is called once it is finished. */
   readonly label: string;
+  /** What the step is called while it runs. */
   readonly activeLabel: string;
+  /** What it works on. */
   readonly subject: string;
+  /** The unit of position and total. */
   readonly unit: string;
+  /** Whether it has begun, and whether it is over. */
   readonly status: "waiting" | "running" | "finished";
+  /** Whether `status` is `finished`. */
   readonly finished: boolean;
   /** The sum over all parts, `null` while nothing was counted. Never cut to the total. */
   readonly position: number | null;
@@ -32,7 +39,9 @@ export interface StepReading {
   readonly elapsedMs: number;
   /** Time since the step was last heard of, while it runs. 0 otherwise. */
   readonly quietMs: number;
+  /** When it began, epoch milliseconds; `null` while it waits. */
   readonly startedAt: number | null;
+  /** When it was finished, epoch milliseconds; `null` before. */
   readonly finishedAt: number | null;
 }
 

@@ -206,16 +206,19 @@ export class StepTracker implements Disposable {
     return this.#feeds.add(deadline, options);
   }
 
+  /** Listens to an event. What a listener throws goes to `onError` and disturbs nothing else. */
   on<K extends keyof StepTrackerEvents>(event: K, listener: Listener<StepTrackerEvents[K]>): this {
     this.#notifier.on(event, listener);
     return this;
   }
 
+  /** Listens to the next event of this name only. */
   once<K extends keyof StepTrackerEvents>(event: K, listener: Listener<StepTrackerEvents[K]>): this {
     this.#notifier.once(event, listener);
     return this;
   }
 
+  /** Stops listening: takes back {@link StepTracker.on} and {@link StepTracker.once} of the same listener. */
   off<K extends keyof StepTrackerEvents>(event: K, listener: Listener<StepTrackerEvents[K]>): this {
     this.#notifier.off(event, listener);
     return this;

@@ -45,6 +45,7 @@ export interface StepTrackerEvents {
 
 /** What takes progress: a `PhasedDeadline`, with or without a store. */
 export interface ProgressSink {
+  /** Takes one sign of work, and says what became of it. */
   progress(event: SignProgress): DeadlineOutcome | PromiseLike<DeadlineOutcome>;
 }
 

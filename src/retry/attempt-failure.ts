@@ -15,9 +15,13 @@ export interface AttemptFailure {
   readonly startedAt: number;
   /** Epoch milliseconds. */
   readonly endedAt: number;
+  /** What the failure means for the run. */
   readonly verdict: Verdict;
+  /** The code that decided. See {@link Classification.code}. */
   readonly code: string;
+  /** What the failure is about. */
   readonly kind: FailureKind;
+  /** Why the code has this verdict, for people. */
   readonly explanation: string;
   /** What the error says, cut to 500 characters. */
   readonly message: string;

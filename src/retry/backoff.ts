@@ -15,7 +15,11 @@ import { draw, hostRandom, type Random } from "./random.js";
  */
 export type Jitter = "full" | "equal" | "decorrelated" | "none";
 
-/** @public */
+/**
+ * How {@link exponentialBackoff} waits. Every field is optional.
+ *
+ * @public
+ */
 export interface ExponentialBackoffOptions {
   /** Wait after the first failure, before jitter. A positive integer. Default 1000. */
   readonly initialMs?: number | undefined;
@@ -49,9 +53,13 @@ export interface Backoff {
 
 /** A {@link Backoff} that grows by a factor up to a cap. */
 export interface ExponentialBackoff extends Backoff {
+  /** See {@link ExponentialBackoffOptions.initialMs}. */
   readonly initialMs: number;
+  /** See {@link ExponentialBackoffOptions.factor}. */
   readonly factor: number;
+  /** See {@link ExponentialBackoffOptions.capMs}. */
   readonly capMs: number;
+  /** See {@link ExponentialBackoffOptions.jitter}. */
   readonly jitter: Jitter;
   /** The wait before jitter: never falls as `failures` grows, never exceeds `capMs`. */
   plainMs(failures: number): number;

@@ -11,6 +11,7 @@ export abstract class BootstrapError extends SlipwayError {
   /** The failed attempts: the first, and the latest up to `historyLimit`. */
   readonly attempts: readonly AttemptFailure[];
 
+  /** For the library's own use. */
   protected constructor(
     code: SlipwayErrorCode,
     message: string,
@@ -33,10 +34,12 @@ export abstract class BootstrapError extends SlipwayError {
  * @public
  */
 export class BootstrapPermanentError extends BootstrapError {
+  /** The name of the class. */
   override readonly name = "BootstrapPermanentError";
   /** Why credentials could not be refreshed, when that was tried. */
   readonly refreshError: unknown;
 
+  /** For the library's own use: the message comes from the last of `attempts`. */
   constructor(attempts: readonly AttemptFailure[], cause: unknown, refreshError?: unknown) {
     const last = attempts.at(-1);
     const what = last === undefined ? "" : `: ${last.code}. ${last.explanation}`;
@@ -64,12 +67,18 @@ export interface DeadlineErrorDetail {
  * @public
  */
 export class BootstrapDeadlineError extends BootstrapError {
+  /** The name of the class. */
   override readonly name = "BootstrapDeadlineError";
+  /** See {@link DeadlineErrorDetail.waitMs}. */
   readonly waitMs: number | null;
+  /** See {@link DeadlineErrorDetail.remainingMs}. */
   readonly remainingMs: number;
+  /** See {@link DeadlineErrorDetail.hintMs}. */
   readonly hintMs: number | null;
+  /** See {@link DeadlineErrorDetail.deadlineReason}. */
   readonly deadlineReason: unknown;
 
+  /** For the library's own use: the message comes from `detail`. */
   constructor(attempts: readonly AttemptFailure[], cause: unknown, detail: DeadlineErrorDetail) {
     const { waitMs, remainingMs } = detail;
     const why =
@@ -90,9 +99,12 @@ export class BootstrapDeadlineError extends BootstrapError {
  * @public
  */
 export class BootstrapExhaustedError extends BootstrapError {
+  /** The name of the class. */
   override readonly name = "BootstrapExhaustedError";
+  /** How many attempts were allowed. */
   readonly maxAttempts: number;
 
+  /** For the library's own use: the message names the last of `attempts`. */
   constructor(attempts: readonly AttemptFailure[], cause: unknown, maxAttempts: number) {
     super(
       "BOOTSTRAP_EXHAUSTED",

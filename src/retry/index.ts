@@ -1,3 +1,9 @@
+/**
+ * Bootstrap that is tried again within a deadline, what each failure means, and a sequence that starts a workload at most
+ * once.
+ *
+ * @packageDocumentation
+ */
 export type { AttemptContext } from "./attempt.js";
 export type { AttemptFailure } from "./attempt-failure.js";
 export {

@@ -8,7 +8,11 @@ export interface MarkOptions {
   readonly explanation?: string | undefined;
 }
 
-/** @public */
+/**
+ * What {@link transient} says about the error that it wraps.
+ *
+ * @public
+ */
 export interface TransientMarkOptions extends MarkOptions {
   /** Floor for the next wait, milliseconds. */
   readonly retryAfterMs?: number | undefined;
@@ -20,13 +24,18 @@ export interface TransientMarkOptions extends MarkOptions {
  * @public
  */
 export class MarkedError extends Error {
+  /** The name of the class. */
   override readonly name = "MarkedError";
   /** Marks the class across copies of the package, where `instanceof` does not hold. */
   readonly "~slipway/verdict": Extract<Verdict, "transient" | "permanent">;
+  /** See {@link MarkOptions.code}. */
   readonly code: string | undefined;
+  /** See {@link MarkOptions.explanation}. */
   readonly explanation: string | undefined;
+  /** See {@link TransientMarkOptions.retryAfterMs}. */
   readonly retryAfterMs: number | undefined;
 
+  /** Use {@link permanent} and {@link transient} in place of it. */
   constructor(verdict: "transient" | "permanent", cause: unknown, options: TransientMarkOptions) {
     super(`Marked ${verdict} by the operation`, { cause });
     this["~slipway/verdict"] = verdict;

@@ -45,6 +45,7 @@ export interface BootstrapRetrierOptions {
   readonly signal?: AbortSignal | undefined;
   /** Asked before the default rules. */
   readonly classify?: Classifier | undefined;
+  /** How long failures that may be permanent are tried again. Default: 3 attempts over 60 000 ms. */
   readonly suspect?: SuspectBudget | undefined;
   /** Longest wait that a peer may ask for, milliseconds. Default 300 000. */
   readonly hintCapMs?: number | undefined;
@@ -73,6 +74,7 @@ export interface BootstrapRetrierOptions {
 
 /** What `refresh` gets. */
 export interface RefreshContext {
+  /** Aborts when the run is cancelled, its deadline passes or the refresh takes too long. */
   readonly signal: AbortSignal;
   /** What the attempt failed with. */
   readonly error: unknown;

@@ -12,12 +12,17 @@ export interface RetryProgress {
   readonly previousMs: number | null;
   /** Suspect failures in a row, and when the first of them was. */
   readonly suspects: number;
+  /** When the first of the suspect failures in a row was, epoch milliseconds; `null` when there is none. */
   readonly suspectSince: number | null;
   /** Credentials were refreshed in this run. */
   readonly refreshed: boolean;
+  /** Failures that were transient. */
   readonly transientCount: number;
+  /** Failures that were permanent. */
   readonly permanentCount: number;
+  /** Failures that were suspect. */
   readonly suspectCount: number;
+  /** Attempts that were cut off. */
   readonly cancelledCount: number;
 }
 

@@ -10,11 +10,21 @@ import { statusOf, type RetryStatus } from "./status.js";
  */
 export interface RetrierEvents {
   /** An attempt begins. */
-  readonly attempt: { readonly attempt: number; readonly at: number };
+  readonly attempt: {
+    /** 1 for the first attempt of the run. */
+    readonly attempt: number;
+    /** Epoch milliseconds. */
+    readonly at: number;
+  };
   /** An attempt failed. */
   readonly failure: AttemptFailure;
   /** A wait begins. */
-  readonly waiting: { readonly attempt: number; readonly nextAttemptAt: number };
+  readonly waiting: {
+    /** The attempt that failed. */
+    readonly attempt: number;
+    /** When the next one is due, epoch milliseconds. */
+    readonly nextAttemptAt: number;
+  };
   /** The run is over, one way or another. */
   readonly settled: RetryStatus;
   /** Any of these: the moment to persist {@link BootstrapRetrier.snapshot}. */

@@ -24,7 +24,9 @@ export type StoredFailure = Omit<AttemptFailure, "error">;
  * @public
  */
 export interface RetrySnapshot extends RetryProgress {
+  /** Version of this shape. Another one is refused by `restore`. */
   readonly schemaVersion: 1;
+  /** Where the run stood. */
   readonly state: RetryState;
   /** Epoch milliseconds: when this was taken. */
   readonly observedAt: number;
@@ -36,6 +38,7 @@ export interface RetrySnapshot extends RetryProgress {
   readonly nextAttemptAt: number | null;
   /** When `retryNow` last ended a wait. */
   readonly retryNowAt: number | null;
+  /** The first failure, and the latest up to `historyLimit`. */
   readonly history: readonly StoredFailure[];
 }
 

@@ -11,17 +11,21 @@ import type { RetryState } from "./snapshot.js";
  * @public
  */
 export interface RetryStatus {
+  /** Where the run stands. */
   readonly state: RetryState;
   /** How it ended: `null` while it lasts. */
   readonly outcome: "succeeded" | "permanent" | "deadline" | "exhausted" | "cancelled" | null;
   /** Attempts that were started. */
   readonly attempt: number;
+  /** When the run began, epoch milliseconds; `null` before it did. */
   readonly startedAt: number | null;
   /** Epoch milliseconds; `null` when no attempt is planned. */
   readonly nextAttemptAt: number | null;
   /** Milliseconds until then, 0 when it is due. */
   readonly nextAttemptInMs: number | null;
+  /** The first failure of the run; `null` before it. */
   readonly firstError: AttemptFailure | null;
+  /** The latest failure of the run; `null` before the first. */
   readonly lastError: AttemptFailure | null;
   /** Failures by verdict. `cancelled` counts attempts that were cut off. */
   readonly counts: Readonly<Record<"transient" | "permanent" | "suspect" | "cancelled", number>>;
@@ -29,6 +33,7 @@ export interface RetryStatus {
   readonly history: readonly AttemptFailure[];
   /** Failures that the history dropped. */
   readonly omitted: number;
+  /** Time since the run began, up to its end; 0 before it did. */
   readonly elapsedMs: number;
   /** Time to the deadline; `Infinity` without one. */
   readonly remainingMs: number;

@@ -35,11 +35,13 @@ export type FailureKind =
  * @public
  */
 export interface Classification {
+  /** What the failure means. */
   readonly verdict: Verdict;
   /** The code that decided: a Node, TLS or gRPC code, `HTTP_503`, or the name of the error. */
   readonly code: string;
   /** Why the code has this verdict, and what the subtle part is. For people. */
   readonly explanation: string;
+  /** What the failure is about. Absent counts as `unknown`. */
   readonly kind?: FailureKind | undefined;
   /** The peer asks not to be tried sooner: a floor for the wait, in milliseconds. */
   readonly retryAfterMs?: number | undefined;

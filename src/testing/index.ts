@@ -1,3 +1,8 @@
+/**
+ * For tests: a clock that is told to advance, chance that is known, stores in memory, and conformance suites.
+ *
+ * @packageDocumentation
+ */
 export { InMemoryActivationLedger } from "./activation-ledger.js";
 export {
   observationSourceConformance,

@@ -26,6 +26,7 @@ export class MemoryRecordStore implements RecordStore {
   #version = 0;
   #writes = 0;
 
+  /** A store without records. */
   constructor(options: MemoryRecordStoreOptions = {}) {
     this.#pageSize = options.pageSize ?? 100;
   }
@@ -48,6 +49,7 @@ export class MemoryRecordStore implements RecordStore {
     return this.#records.get(id)?.record ?? null;
   }
 
+  /** The stored record, or `null` when there is none. */
   get(id: string): Promise<StoredRecord | null> {
     return Promise.resolve(this.#records.get(id) ?? null);
   }

@@ -43,6 +43,7 @@ export class VirtualClock implements Clock {
   readonly #host: VirtualHost;
   #clock: SteadyClock;
 
+  /** A clock that stands still until it is told to advance. */
   constructor(options: VirtualClockOptions = {}) {
     const { startAt = DEFAULT_START_AT, earlyMs = 0 } = options;
     check(Number.isFinite(startAt), "startAt", "a finite number of epoch milliseconds", startAt);

@@ -3,7 +3,7 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { codeBlocks } from "./code-blocks.js";
+import { codeBlocks, dataFiles } from "./code-blocks.js";
 
 const root = join(import.meta.dirname, "../..");
 /** Below the project, so that `slipway` is resolved as a user of the package does. */
@@ -50,6 +50,7 @@ describe("code in the README, the guides and the doc comments", () => {
   beforeAll(() => {
     rmSync(folder, { recursive: true, force: true });
     mkdirSync(folder, { recursive: true });
+    for (const { name, content } of dataFiles(root)) writeFileSync(join(folder, name), content);
     for (const [index, { code }] of blocks.entries()) {
       writeFileSync(fileOf(index, "mts"), `${code}\nexport {};\n`);
       const { outputText } = ts.transpileModule(asserted(code), {

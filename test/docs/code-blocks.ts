@@ -8,11 +8,29 @@ export interface CodeBlock {
   readonly code: string;
 }
 
+/** A file that a guide shows, for its other blocks to read. */
+export interface DataFile {
+  readonly name: string;
+  readonly content: string;
+}
+
+/** The blocks of JSON in the guides that have a file name. */
+export function dataFiles(root: string): DataFile[] {
+  return guidesIn(root).flatMap((file) => {
+    const text = readFileSync(join(root, file), "utf8");
+    const found = text.matchAll(/^```json (\S+)\n(.*?)^```/gms);
+    return [...found].map(([, name = "", content = ""]) => ({ name, content }));
+  });
+}
+
 /** Every block of TypeScript in the README, the guides, and the doc comments of the sources. */
 export function codeBlocks(root: string): CodeBlock[] {
-  const guides = filesIn(root, "docs/guides").filter((file) => file.endsWith(".md"));
   const sources = filesIn(root, "src").filter((file) => file.endsWith(".ts") && !file.includes(".test"));
-  return ["README.md", ...guides, ...sources].flatMap((file) => blocksOf(root, file));
+  return ["README.md", ...guidesIn(root), ...sources].flatMap((file) => blocksOf(root, file));
+}
+
+function guidesIn(root: string): string[] {
+  return filesIn(root, "docs/guides").filter((file) => file.endsWith(".md"));
 }
 
 function filesIn(root: string, folder: string): string[] {

@@ -12,6 +12,7 @@ export type DifferenceLevel = "breaking" | "additive" | "safe";
  * @public
  */
 export interface CatalogDifference {
+  /** What it does to clients of the older version. */
   readonly level: DifferenceLevel;
   /** What kind of difference it is, a stable word: `emission-reason`, `reason-removed`, ... */
   readonly kind: string;

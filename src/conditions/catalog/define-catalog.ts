@@ -14,13 +14,19 @@ import type {
  * @public
  */
 export interface ReasonCatalogDefinition<Type extends string, Name extends string, Retired extends string> {
+  /** See {@link ReasonCatalog.name}. */
   readonly name: string;
+  /** See {@link ReasonCatalog.contract}. */
   readonly contract: number;
+  /** See {@link ReasonCatalog.types}. */
   readonly types: Readonly<Record<Type, ConditionTypeEntry>>;
+  /** See {@link ReasonCatalog.reasons}. */
   readonly reasons: Readonly<Record<Name, ReasonDefinition<NoInfer<Type>, NoInfer<Name>>>>;
+  /** See {@link ReasonCatalog.emits}. Default: none. */
   readonly emits?:
     | readonly EmissionDefinition<NoInfer<Type>, NoInfer<Name>, NoInfer<Name | Retired>>[]
     | undefined;
+  /** See {@link ReasonCatalog.retired}. Default: none. */
   readonly retired?: Readonly<Record<Retired, RetiredReason>> | undefined;
 }
 
@@ -30,8 +36,11 @@ export interface ReasonCatalogDefinition<Type extends string, Name extends strin
  * @public
  */
 export interface ReasonDefinition<Type extends string, Name extends string> extends ReasonEntry {
+  /** See {@link ReasonEntry.types}. */
   readonly types: readonly Type[];
+  /** See {@link ReasonEntry.replacedBy}. */
   readonly replacedBy?: Name | undefined;
+  /** See {@link ReasonEntry.refines}. */
   readonly refines?: readonly Name[] | undefined;
 }
 
@@ -42,8 +51,11 @@ export interface ReasonDefinition<Type extends string, Name extends string> exte
  */
 export interface EmissionDefinition<Type extends string, Name extends string, General extends string>
   extends ReasonEmission {
+  /** See `ReasonEmission.type`. */
   readonly type: Type;
+  /** See {@link ReasonEmission.reason}. */
   readonly reason: Name;
+  /** See {@link ReasonEmission.generalReasons}. */
   readonly generalReasons?: readonly General[] | undefined;
 }
 
@@ -115,12 +127,15 @@ export interface CatalogExtension<
   readonly name?: string | undefined;
   /** Newest contract of the new catalog, at least the base's; absent means the base's. */
   readonly contract?: number | undefined;
+  /** Condition types that the base lacks. Default: none. */
   readonly types?: Readonly<Record<Type, ConditionTypeEntry>> | undefined;
+  /** The added reasons, each with the prefix. */
   readonly reasons: Readonly<
     Record<Name, ReasonDefinition<NoInfer<BaseType | Type>, NoInfer<BaseName | Name>>>
   > & {
     readonly [Wrong in Exclude<Name, `${Prefix}${string}`>]: never;
   };
+  /** What is written where, besides what the base writes. Default: nothing. */
   readonly emits?:
     | readonly EmissionDefinition<
         NoInfer<BaseType | Type>,
@@ -128,6 +143,7 @@ export interface CatalogExtension<
         NoInfer<BaseName | Name | Retired>
       >[]
     | undefined;
+  /** Names of one's own that were reasons once. Default: none. */
   readonly retired?: Readonly<Record<Retired, RetiredReason>> | undefined;
 }
 

@@ -7,6 +7,7 @@ import type { ReasonCatalog, ReasonEntry, RetiredReason } from "./reason-catalog
  * @public
  */
 export interface DescribeOptions {
+  /** Where the word is looked up. */
   readonly catalog: ReasonCatalog;
   /** Whose words a raw string may be; absent means every backend's, the first in the alphabet where they differ. */
   readonly backend?: string | undefined;
@@ -24,6 +25,7 @@ export interface ReasonDescription {
   readonly found: "reason" | "raw" | "retired" | "unknown";
   /** The catalog's reason: the one named, the one that the raw word means, or the one that replaced a retired one. */
   readonly name?: string | undefined;
+  /** What it means, one sentence; what became of it, for a retired or an unknown one. */
   readonly summary: string;
   /** All that the catalog says about `name`: class, action, types, phases. */
   readonly entry?: ReasonEntry | undefined;

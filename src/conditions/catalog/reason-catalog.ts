@@ -26,8 +26,11 @@ export type ConditionPresence = "always" | "while-true" | "once-reached";
  * @public
  */
 export interface ConditionTypeEntry {
+  /** What `True` means. */
   readonly polarity: ConditionPolarity;
+  /** When the type is in the list. */
   readonly presence: ConditionPresence;
+  /** What the type is about, one sentence. */
   readonly summary: string;
 }
 
@@ -53,6 +56,7 @@ export interface ReasonSource {
 export interface ReasonEntry {
   /** The condition types it may sit on. */
   readonly types: readonly string[];
+  /** What it says about the future. */
   readonly class: ReasonClass;
   /** The phases it accompanies; absent means any. */
   readonly phases?: readonly string[] | undefined;
@@ -64,7 +68,9 @@ export interface ReasonEntry {
   readonly replacedBy?: string | undefined;
   /** Reasons of which this is always a case, unlike `generalReasons`, which hold for one occurrence. */
   readonly refines?: readonly string[] | undefined;
+  /** Words of backends that mean it. Absent: none is known. */
   readonly sources?: readonly ReasonSource[] | undefined;
+  /** What it means, one sentence. */
   readonly summary: string;
   /** What the operator should do about it. Absent means nothing. */
   readonly action?: string | undefined;
@@ -80,6 +86,7 @@ export interface RetiredReason {
   readonly retiredIn: number;
   /** The class that it had, for the readers that still know it. Absent counts as `terminal`: the careful reading. */
   readonly class?: ReasonClass | undefined;
+  /** The reason to use instead. Absent: there is none. */
   readonly replacedBy?: string | undefined;
 }
 
@@ -93,7 +100,9 @@ export interface ReasonEmission {
   readonly operation: string;
   /** What was found, for instance `isolation-backend-mismatch`. */
   readonly cause: string;
+  /** The condition type it is written on. */
   readonly type: string;
+  /** The reason that is written. */
   readonly reason: string;
   /** What the writer states the reason to be a case of, nearest first. */
   readonly generalReasons?: readonly string[] | undefined;
@@ -111,12 +120,17 @@ export interface ReasonEmission {
  * @public
  */
 export interface ReasonCatalog<Name extends string = string, Type extends string = string> {
+  /** Name of the catalog, for messages and lock files. */
   readonly name: string;
   /** The newest contract, a positive integer that grows by one with every breaking change. */
   readonly contract: number;
+  /** The condition types, by name. */
   readonly types: Readonly<Record<Type, ConditionTypeEntry>>;
+  /** The reasons that are in use, by name. */
   readonly reasons: Readonly<Record<Name, ReasonEntry>>;
+  /** Which reason is written where. */
   readonly emits: readonly ReasonEmission[];
+  /** Names that were reasons once. Absent: none. */
   readonly retired?: Readonly<Record<string, RetiredReason>> | undefined;
 }
 
@@ -132,6 +146,9 @@ export interface ReasonCatalog<Name extends string = string, Type extends string
  *
  * @public
  */
-export type ReasonOf<Catalog> = Catalog extends { readonly reasons: infer Reasons }
+export type ReasonOf<Catalog> = Catalog extends {
+  /** The reasons, by name. */
+  readonly reasons: infer Reasons;
+}
   ? Extract<keyof Reasons, string>
   : never;

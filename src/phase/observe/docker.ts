@@ -10,7 +10,9 @@ import { instanceKeyOf, withoutObject, type ObserveOptions } from "./options.js"
  * @public
  */
 export interface InspectInput {
+  /** The answer as parsed JSON; `null` or absent with an `error`. */
   readonly inspect: unknown;
+  /** What the request failed with: only a definite not-found says that there is nothing. */
   readonly error?: unknown;
 }
 
@@ -20,8 +22,11 @@ export interface InspectInput {
  * @public
  */
 export interface ListEntryInput {
+  /** The entry of the list, as parsed JSON. */
   readonly summary: unknown;
+  /** The inspect answer of the same container. Absent: not asked. */
   readonly inspect?: unknown;
+  /** What the request failed with: only a definite not-found says that there is nothing. */
   readonly error?: unknown;
 }
 

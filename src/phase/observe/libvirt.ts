@@ -11,6 +11,7 @@ import { dropOtherRun, isForeignInstance, withoutObject, type ObserveOptions } f
 export interface LibvirtInput {
   /** `{ state, reason, managedSave }` with libvirt's numbers, and `bootstrapping` while the driver prepares the domain. */
   readonly domain: unknown;
+  /** What the look-up failed with: only a definite not-found says that there is nothing. */
   readonly error?: unknown;
 }
 

@@ -17,9 +17,11 @@ import { withoutObject, type ObserveOptions } from "./options.js";
  * @public
  */
 export interface FirecrackerInput {
+  /** The answer as parsed JSON; `null` when the socket does not answer. */
   readonly instanceInfo: unknown;
   /** `{ pid, alive, exitCode, signal }`. */
   readonly process?: unknown;
+  /** What the look-up failed with: only a definite not-found says that there is nothing. */
   readonly error?: unknown;
 }
 
@@ -29,9 +31,11 @@ export interface FirecrackerInput {
  * @public
  */
 export interface CloudHypervisorInput {
+  /** The answer as parsed JSON; `null` when the socket does not answer. */
   readonly vmInfo: unknown;
   /** `{ pid, alive, exitCode, signal }`. */
   readonly process?: unknown;
+  /** What the look-up failed with: only a definite not-found says that there is nothing. */
   readonly error?: unknown;
 }
 

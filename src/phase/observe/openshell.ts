@@ -32,6 +32,7 @@ export interface OpenShellStatusInput {
   readonly bootstrapping?: boolean | null | undefined;
   /** The status is known to be of the generation before the present one. */
   readonly previousGeneration?: boolean | undefined;
+  /** What the look-up failed with: only a definite not-found says that there is nothing. */
   readonly error?: unknown;
 }
 

@@ -24,7 +24,9 @@ import { KUBERNETES_PRECISION_MS, podView, type PodView } from "./pod-view.js";
  * @public
  */
 export interface PodInput {
+  /** The pod as parsed JSON; `null` or absent with an `error`. */
   readonly pod: unknown;
+  /** What the request failed with: only a definite not-found says that there is nothing. */
   readonly error?: unknown;
 }
 

@@ -22,6 +22,7 @@ export interface ProcessInput {
   readonly stateDir?: unknown;
   /** For people: never read. */
   readonly consoleTail?: unknown;
+  /** What the look-up failed with: only a definite not-found says that there is nothing. */
   readonly error?: unknown;
 }
 

@@ -23,6 +23,7 @@ export interface QemuInput {
   readonly process?: unknown;
   /** QMP events, in any order. */
   readonly events?: unknown;
+  /** What the look-up failed with: only a definite not-found says that there is nothing. */
   readonly error?: unknown;
 }
 

@@ -16,6 +16,7 @@ export interface SandboxResourceInput {
   readonly sandbox: unknown;
   /** The PodList (or the array of pods) of the sandbox. `null`: not asked or refused, which is not an empty list. */
   readonly pods: unknown;
+  /** What the request failed with: only a definite not-found says that there is nothing. */
   readonly error?: unknown;
 }
 

@@ -2,12 +2,19 @@ import type { FailureKind, Verdict } from "../verdict.js";
 
 /** One row of a classification table: what a code means, and why. */
 export interface TableEntry {
+  /** What the code means for a bootstrap. */
   readonly verdict: Exclude<Verdict, "cancelled">;
+  /** What the failure is about. */
   readonly kind: FailureKind;
+  /** Why, and what the subtle part is. For people. */
   readonly explanation: string;
 }
 
-/** @public */
+/**
+ * What codes mean, by code.
+ *
+ * @public
+ */
 export type ClassificationTable = Readonly<Record<string, TableEntry>>;
 
 type Row = (kind: FailureKind, explanation: string) => TableEntry;

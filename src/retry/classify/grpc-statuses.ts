@@ -28,7 +28,11 @@ export const grpcStatusNames = Object.freeze([
   "UNAUTHENTICATED",
 ] as const);
 
-/** @public */
+/**
+ * The name of a gRPC status, for instance `UNAVAILABLE`.
+ *
+ * @public
+ */
 export type GrpcStatusName = (typeof grpcStatusNames)[number];
 
 /**

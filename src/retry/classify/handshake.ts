@@ -14,7 +14,11 @@ const RESETS = new Set([
 /** A refusal of the client certificate comes with the first round trip after the handshake, or not at all. */
 const SOON_MS = 1000;
 
-/** @public */
+/**
+ * What a reset within a second after a TLS handshake means: the row of the table that {@link classify} takes then.
+ *
+ * @public
+ */
 export const resetAfterHandshake = suspectEntry(
   "tls",
   "clientCertificateRejected? The peer dropped the connection right after the TLS handshake, as a TLS 1.3 server does that refuses the client certificate without an alert; one that restarts does so once, and not again and again",

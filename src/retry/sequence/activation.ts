@@ -13,6 +13,7 @@ export type ActivationState = "activating" | "active" | "stopped" | "completed";
  * @public
  */
 export interface ActivationEntry {
+  /** Where it stands. */
   readonly state: ActivationState;
   /**
    * What compare-and-swap compares. Grows by one with every change, from a first number that is the claim's own: an
@@ -48,16 +49,39 @@ export interface ActivationLedger {
 
 /** What may happen to an activation. */
 export type ActivationEvent =
-  | { readonly type: "claim"; readonly claim: string }
-  | { readonly type: "started"; readonly claim: string }
-  | { readonly type: "stop" }
-  | { readonly type: "complete" };
+  | {
+      /** Somebody takes the right to start the workload. */
+      readonly type: "claim";
+      /** Minted for this claim, and never used again. */
+      readonly claim: string;
+    }
+  | {
+      /** The workload was started. */
+      readonly type: "started";
+      /** The claim under which it was. */
+      readonly claim: string;
+    }
+  | {
+      /** Somebody wants it not to run. */
+      readonly type: "stop";
+    }
+  | {
+      /** It ended by itself. */
+      readonly type: "complete";
+    };
 
 /** Either the next entry, or why there is none. */
 export type ActivationStep =
-  | { readonly applied: true; readonly next: ActivationEntry }
   | {
+      /** The event took effect. */
+      readonly applied: true;
+      /** The entry to store. */
+      readonly next: ActivationEntry;
+    }
+  | {
+      /** The event was refused. */
       readonly applied: false;
+      /** What stands in the way. */
       readonly why: "active" | "stopped" | "completed" | "uncertain" | "not-started";
     };
 
@@ -167,7 +191,12 @@ export async function stopActivation(
   ledger: ActivationLedger,
   instanceId: string,
   now: number,
-): Promise<{ readonly entry: ActivationEntry; readonly workloadMayRun: boolean }> {
+): Promise<{
+  /** The entry that holds afterwards. */
+  readonly entry: ActivationEntry;
+  /** Whether the workload has to be stopped as well. */
+  readonly workloadMayRun: boolean;
+}> {
   const { entry } = await recordActivation(ledger, instanceId, { type: "stop" }, () => now);
   if (entry === null) throw new SlipwayError("COMMIT_FAILED", "The ledger lost the entry of a stop");
   return { entry, workloadMayRun: entry.state === "stopped" && entry.claim !== null };

@@ -8,6 +8,7 @@ import type { ActivationEntry, ActivationLedger } from "./activation.js";
 
 /** What a step gets, besides what every operation gets. */
 export interface StepContext extends AttemptContext {
+  /** Name of the step. */
   readonly step: string;
   /** Values of the steps before it, by name. */
   readonly results: Readonly<Record<string, unknown>>;
@@ -27,11 +28,17 @@ export interface BootstrapStep {
 
 /** What the start of the workload gets. */
 export interface ActivateContext {
+  /** The run of the workload that is to be started. */
   readonly instanceId: string;
+  /** Values of all steps, by name. */
   readonly results: Readonly<Record<string, unknown>>;
 }
 
-/** @public */
+/**
+ * What has to succeed, what is started then, and where that is written.
+ *
+ * @public
+ */
 export interface BootstrapSequenceOptions {
   /** The run of the workload that is to be started: a new one for every start. */
   readonly instanceId: string;
@@ -39,6 +46,7 @@ export interface BootstrapSequenceOptions {
   readonly steps: readonly BootstrapStep[];
   /** Starts the workload. Called at most once for an instance id, by anybody, ever. */
   readonly activate: (context: ActivateContext) => unknown;
+  /** Where it is written that the workload was started: shared by all who may start it. */
   readonly ledger: ActivationLedger;
   /** One retrier, and so one deadline and one signal, for all steps; or the options of one. */
   readonly retrier?: BootstrapRetrier | BootstrapRetrierOptions | undefined;
@@ -57,10 +65,13 @@ export interface BootstrapSequenceOptions {
  * @public
  */
 export interface BootstrapSequenceResult {
+  /** How it ended. */
   readonly outcome: "activated" | "already-active" | "stopped" | "completed" | "activation-uncertain";
   /** Whether `activate` was called here. */
   readonly started: boolean;
+  /** The ledger's entry afterwards, `null` when it could not be read. */
   readonly entry: ActivationEntry | null;
+  /** Values of the steps that succeeded, by name. */
   readonly results: Readonly<Record<string, unknown>>;
   /** What `activate`, or the ledger after it, threw. */
   readonly error?: unknown;

@@ -7,6 +7,7 @@ import { expectEqual, expectThat, type ConformanceCase } from "./conformance-cas
  * @public
  */
 export interface ObservationSourceSubject {
+  /** The implementation under test. */
   readonly source: ObservationSource;
   /** Makes the backend have a sandbox that runs, under this instance id. Resolves once it does. */
   start(id: string, instanceId: string): Promise<unknown>;

@@ -7,6 +7,7 @@ import { expectEqual, expectThat, type ConformanceCase } from "./conformance-cas
  * @public
  */
 export interface RecordStoreSubject {
+  /** The implementation under test. */
   readonly store: RecordStore;
   /** Puts a record that is not there yet. */
   create(id: string, record: SandboxRecord): Promise<unknown>;
