@@ -68,7 +68,7 @@ const conditions = [
     bytes: 4100,
   },
   { name: "the authoring tools alone", keep: (name) => authoring.includes(name), bytes: 7000 },
-  { name: "the whole entry, without the built-in catalog", keep: not(data), bytes: 9900 },
+  { name: "the whole entry, without the built-in catalog", keep: not(data), bytes: 9950 },
   { name: "the whole entry", keep: () => true, bytes: 14_800 },
 ];
 
@@ -76,7 +76,7 @@ const conditions = [
 const others = [
   { entry: "deadline", name: "the whole entry", keep: () => true, bytes: 11_450 },
   { entry: "retry", name: "the whole entry", keep: () => true, bytes: 21_600 },
-  { entry: "phase", name: "the whole entry", keep: () => true, bytes: 22_700 },
+  { entry: "phase", name: "the whole entry", keep: () => true, bytes: 22_800 },
   { entry: "progress", name: "all but OpenShell's words", keep: not(openShell), bytes: 8000, limit: true },
   { entry: "progress", name: "the whole entry", keep: () => true, bytes: 9000 },
 ];
