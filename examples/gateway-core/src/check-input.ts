@@ -43,7 +43,7 @@ function refuseDroppedKey(root: string, input: unknown): void {
     const { value } = place;
     if (Object.hasOwn(value, DROPPED)) {
       const path: PropertyKey[] = [DROPPED];
-      for (let at: Place | null = place; at?.above; at = at.above) path.unshift(at.key);
+      for (let at = place; at.above !== null; at = at.above) path.unshift(at.key);
       throw new InvalidInputError(fieldName(root, path), "absent (no such field)", undefined);
     }
     for (const [key, found] of Object.entries(value))
