@@ -19,14 +19,6 @@ import {
 const refused = (): Error => Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
 const unauthenticated = (): Error => Object.assign(new Error("401"), { status: 401 });
 const backoff = exponentialBackoff({ jitter: "none" });
-/** What a classifier may answer that throws as soon as it is read. */
-const trap = (): unknown =>
-  Object.defineProperty({}, "verdict", {
-    enumerable: true,
-    get() {
-      throw new Error("trap");
-    },
-  });
 const macrotask = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 const caught = (run: Promise<unknown>): Promise<unknown> =>
   run.then(
@@ -478,21 +470,30 @@ describe("diagnosis", () => {
     },
   );
 
-  it.each([
-    ["a promise that rejects", (): unknown => Promise.reject(new Error("later")), 1],
+  const trap = Object.defineProperty({}, "verdict", {
+    get(): never {
+      throw new Error("trap");
+    },
+  });
+  const answers: [what: string, answer: () => unknown, told: number][] = [
+    ["a promise that rejects", () => Promise.reject(new Error("later")), 1],
     ["a promise", () => Promise.resolve({ verdict: "permanent" }), 0],
     ["a text", () => "permanent", 0],
-    ["a trap", trap, 0],
-  ] as const)("lets the tables decide where a classifier answers with %s", async (_what, answer, told) => {
-    const onHookError = vi.fn();
-    const retrier = make({ maxAttempts: 1, classify: answer as never, onHookError });
-    expect(await caught(retrier.run(() => Promise.reject(refused())))).toBeInstanceOf(
-      BootstrapExhaustedError,
-    );
-    expect(retrier.status().lastError).toMatchObject({ verdict: "transient", code: "ECONNREFUSED" });
-    await macrotask();
-    expect(onHookError).toHaveBeenCalledTimes(told);
-  });
+    ["a trap", () => trap, 0],
+  ];
+  it.each(answers)(
+    "lets the tables decide where a classifier answers with %s",
+    async (_what, answer, told) => {
+      const onHookError = vi.fn();
+      const retrier = make({ maxAttempts: 1, classify: answer as never, onHookError });
+      expect(await caught(retrier.run(() => Promise.reject(refused())))).toBeInstanceOf(
+        BootstrapExhaustedError,
+      );
+      expect(retrier.status().lastError).toMatchObject({ verdict: "transient", code: "ECONNREFUSED" });
+      await macrotask();
+      expect(onHookError).toHaveBeenCalledTimes(told);
+    },
+  );
 
   it("takes from a classifier's answer only what has the right form", async () => {
     const answer = {

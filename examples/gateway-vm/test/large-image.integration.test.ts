@@ -112,7 +112,7 @@ describe.skipIf(whyNot !== null)(
       expect(said.filter(({ done }) => done)).toHaveLength(1);
       expect(disk).toMatchObject({ step: "disk", subject: IMAGE });
       expect(disk!.startedAt).toBeGreaterThanOrEqual(image!.finishedAt!);
-      expect(disk!.finishedAt).toBeGreaterThanOrEqual(disk!.startedAt);
+      expect(disk!.finishedAt).toBeGreaterThanOrEqual(disk!.startedAt!);
       expect(machine).toMatchObject({ step: "machine" });
 
       const { startedAt, phaseEnteredAt, deadlineAt, phase } = refused.deadline!;
