@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { groupMembers } from "../src/driver/process-identity.js";
 import { readFailures } from "../src/metrics/failure-header.js";
+import { UNTOLD_FAILURE } from "../src/record/exit-codes.js";
 import { supervisorBundle } from "../src/supervisor-bundle.js";
 import { eventually } from "../src/testing/eventually.js";
 import { ScriptedGateway } from "./scripted-gateway.js";
@@ -183,7 +184,7 @@ describe("what no wait mends ends a bootstrap at once", () => {
     await once(server, "listening");
     try {
       const supervised = start({ url: `https://localhost:${(server.address() as AddressInfo).port}` });
-      expect(await supervised.exitCode()).toBe(1);
+      expect(await supervised.exitCode()).toBe(UNTOLD_FAILURE);
       expect(supervised.text).toMatch(/failure is permanent; last failure DEPTH_ZERO_SELF_SIGNED_CERT/);
     } finally {
       server.close();

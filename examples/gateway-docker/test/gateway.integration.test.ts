@@ -79,11 +79,16 @@ describe.skipIf(whyNoEngine !== null)(`a gateway over a real engine (${whyNoEngi
     const command = [
       "sh",
       "-c",
-      "echo run >> /workspace/runs; trap 'echo asked >> /workspace/runs; exit 0' TERM; while :; do sleep 0.1; done",
+      "trap 'echo asked >> /workspace/runs; exit 0' TERM; echo run >> /workspace/runs; while :; do sleep 0.1; done",
     ];
     const { id } = await create("again", command);
     await gateway.until(id, ({ phase }) => phase === "Ready");
     const first = (await engine.docker.listContainers())[0]!.Id;
+    // Ready is said of a process that was started: it may not have come to its first line.
+    await eventually("the first run's line", async () => {
+      const runs = await engine.exec(first, "sh", "-c", "cat /workspace/runs 2>/dev/null; true");
+      return runs === "run";
+    });
     await gateway.client.stop(id);
     await gateway.until(id, ({ phase }) => phase === "Stopped");
     expect((await engine.docker.listContainers()).length).toBe(0);
