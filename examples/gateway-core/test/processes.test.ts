@@ -85,8 +85,8 @@ describe("the command line", () => {
       work,
     );
     expect(created).toMatchObject({ code: 0, stdout: "" });
-    expect(created.stderr).toMatch(/^\S+Z ✓ Image copied \(image, 400 kB\) \(\d+\.\ds\)$/m);
-    expect(created.stderr).toMatch(/Z Ready\/DependenciesReady/);
+    expect(created.stderr).toMatch(/^\[\d+\.\ds\] ✓ Image copied \(image, 400 kB\) \(\d+\.\ds\)$/m);
+    expect(created.stderr).toMatch(/^\[\d+\.\ds\] Ready\/DependenciesReady/m);
     const got = JSON.parse((await call(url, "--json", "get", "box")).stdout) as SandboxView;
     const workspace = join(dir, "data", "sandboxes", got.id, "workspace", "greeting");
     await eventually(

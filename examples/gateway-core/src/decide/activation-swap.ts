@@ -31,10 +31,13 @@ export function judgeSwap(
       "an entry's version is its claim's own, and grows by one with every change",
     );
   switch (next.state) {
-    case "activating":
+    case "activating": {
       if (expectedVersion !== null)
         return refused("not-allowed", "only an instance without an entry is claimed");
-      return isCurrent ? judgeClaim(record, run) : "conflict";
+      // The record first: what it refuses is refused for good, where a conflict only asks for another look.
+      const judged = judgeClaim(record, run);
+      return judged === "try" && !isCurrent ? "conflict" : judged;
+    }
     case "active":
       if (expectedVersion === null) return refused("not-allowed", "only what was claimed can be started");
       return isCurrent ? judgeStarted(found, next) : "conflict";
