@@ -1,4 +1,3 @@
-import { applyActivation } from "slipway/retry";
 import type { Hono } from "hono";
 import { readDeadline } from "slipway";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -6,6 +5,7 @@ import type { SupervisorReport } from "../src/decide/supervisor-report.js";
 import type { Gateway } from "../src/gateway/gateway.js";
 import { buildApp } from "../src/http/app.js";
 import { Bench, BUDGETS } from "./bench.js";
+import { claimOf } from "./claims.js";
 
 let bench: Bench;
 let gateway: Gateway;
@@ -43,13 +43,8 @@ const entryNow = async () => (await ask("GET", "activation")).entry;
 const swap = (expectedVersion: number | null, next: unknown) =>
   ask("POST", "activation", { expectedVersion, next });
 const accepted: SupervisorReport = { kind: "accepted", generation: 1 };
-const claim = (name = "a") => ({ state: "activating", version: firstVersion(name), claim: name, at: 1 });
-const started = (name = "a") => ({ state: "active", version: firstVersion(name) + 1, claim: name, at: 1 });
-
-function firstVersion(name: string): number {
-  const step = applyActivation(null, { type: "claim", claim: name }, 1);
-  return step.applied ? step.next.version : 0;
-}
+const claim = (name = "a") => claimOf(name, 1);
+const started = (name = "a") => ({ ...claim(name), state: "active", version: claim(name).version + 1 });
 
 async function launch(): Promise<void> {
   bench.driver.launches.at(-1)?.succeed();

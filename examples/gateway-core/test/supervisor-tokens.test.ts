@@ -5,6 +5,7 @@ import type { Gateway } from "../src/gateway/gateway.js";
 import { sameSecret } from "../src/gateway/supervisor-auth.js";
 import { buildApp } from "../src/http/app.js";
 import { Bench } from "./bench.js";
+import { claimOf } from "./claims.js";
 
 let bench: Bench;
 let gateway: Gateway;
@@ -37,11 +38,10 @@ async function answers({ token, run }: Credentials): Promise<Record<string, numb
     const init = body === undefined ? { method, headers } : { method, headers, body: JSON.stringify(body) };
     return (await app.request(`/v1/supervisor/${id}/${path}`, init)).status;
   };
-  const claim = { state: "activating", version: 1, claim: "mine", at: 0 };
   return {
     configuration: await at("GET", "configuration"),
     report: await at("POST", "report", { kind: "accepted", generation: 1 }),
-    claim: await at("POST", "activation", { expectedVersion: null, next: claim }),
+    claim: await at("POST", "activation", { expectedVersion: null, next: claimOf("mine", 0) }),
   };
 }
 
