@@ -36,7 +36,13 @@ export type SupervisorReport =
   | { readonly kind: "enforcement-lost"; readonly message: string }
   | { readonly kind: "accepted"; readonly generation: number }
   | { readonly kind: "ready"; readonly generation: number }
-  | { readonly kind: "exited"; readonly exitCode: number | null; readonly signal: string | null };
+  | {
+      readonly kind: "exited";
+      readonly exitCode: number | null;
+      readonly signal: string | null;
+      /** The kernel killed it for lack of memory. */
+      readonly outOfMemory?: boolean | undefined;
+    };
 
 /** `not-current` asks for another look at the configuration; every other refusal ends the supervisor. */
 export type ReportResult =
@@ -213,8 +219,11 @@ function exited(
   const decided = changed ? withFacts(record, facts, now) : record;
   const noted = { ...decided, exitCode, exitSignal: signal, finishedAt: decided.finishedAt ?? now };
   if (!changed || noted.phase === record.phase) return { record: noted, result: taken() };
-  const message = `the main process ended with ${signal === null ? `exit code ${exitCode}` : signal}`;
-  return { record: withPhase(noted, noted.phase, { reason: noted.reason, message }, now), result: taken() };
+  const lacked = report.outOfMemory === true && noted.phase === "Error";
+  const reason = lacked ? "OutOfMemory" : noted.reason;
+  const how = signal === null ? `exit code ${exitCode}` : signal;
+  const message = `the main process ended with ${how}${lacked ? ", for lack of memory" : ""}`;
+  return { record: withPhase(noted, noted.phase, { reason, message }, now), result: taken() };
 }
 
 function signalNumber(name: string | null): number {

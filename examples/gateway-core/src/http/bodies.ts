@@ -108,6 +108,7 @@ const report = z.discriminatedUnion("kind", [
     kind: z.literal("exited"),
     exitCode: z.int().min(0).max(255).nullable(),
     signal: z.string().max(20).nullable(),
+    outOfMemory: z.boolean().optional(),
   }),
 ]);
 

@@ -4,11 +4,14 @@ import { constants } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import { groupMembers } from "../driver/process-identity.js";
 import type { Policy } from "../policy/policy.js";
+import { isMemoryKill, memoryKills } from "./memory-kills.js";
 import { inherited } from "./settings.js";
 
 export interface MainExit {
   readonly exitCode: number | null;
   readonly signal: string | null;
+  /** The kernel killed it for lack of memory. */
+  readonly outOfMemory?: true;
 }
 
 /** How long what the main process started may take to end after it. */
@@ -25,12 +28,12 @@ export class MainProcess {
   readonly #started: Promise<boolean>;
   #hasEnded = false;
 
-  private constructor(child: ChildProcess | Error) {
+  private constructor(child: ChildProcess | Error, kills: Promise<number | null>) {
     this.#child = child instanceof Error ? null : child;
     if (!(child instanceof Error)) child.once("exit", () => (this.#hasEnded = true));
     this.#started =
       child instanceof Error || child.pid === undefined ? Promise.resolve(false) : spawnOf(child);
-    this.exit = child instanceof Error ? Promise.resolve(cannotRun(child)) : exitOf(child);
+    this.exit = child instanceof Error ? Promise.resolve(cannotRun(child)) : exitOf(child, kills);
   }
 
   /** @param enforced - Variables that outrank the policy's own. */
@@ -40,15 +43,17 @@ export class MainProcess {
     enforced: Readonly<Record<string, string>> = {},
   ): MainProcess {
     const [program = "", ...args] = command;
+    // Asked before there is a process that can be killed.
+    const kills = memoryKills();
     try {
       const child = spawn(program, args, {
         stdio: ["ignore", "inherit", "inherit"],
         env: { ...inherited(process.env), ...policy.env, ...enforced },
       });
-      return new MainProcess(child);
+      return new MainProcess(child, kills);
     } catch (error) {
       // A part of the faults is thrown at once: an argument list that is too long, an empty program.
-      return new MainProcess(error as Error);
+      return new MainProcess(error as Error, kills);
     }
   }
 
@@ -74,11 +79,13 @@ async function spawnOf(child: ChildProcess): Promise<boolean> {
   );
 }
 
-async function exitOf(child: ChildProcess): Promise<MainExit> {
+async function exitOf(child: ChildProcess, kills: Promise<number | null>): Promise<MainExit> {
   try {
     const [exitCode, signal] = (await once(child, "exit")) as [number | null, NodeJS.Signals | null];
+    // The engine knows it too, but only of a container as a whole, and later than this process tells it.
+    const lacked = isMemoryKill({ exitCode, signal }, await kills, await memoryKills());
     await endLeftovers();
-    return { exitCode, signal };
+    return { exitCode, signal, ...(lacked ? { outOfMemory: true as const } : undefined) };
   } catch (error) {
     return cannotRun(error as Error);
   }
