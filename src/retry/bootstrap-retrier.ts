@@ -13,7 +13,7 @@ import { RunEvents, type RetrierEvents } from "./run-events.js";
 import { storedFailure } from "./attempt-failure.js";
 import { RunRecord } from "./run-record.js";
 import type { RetrySnapshot } from "./snapshot.js";
-import { conditionOf, statusOf, type RetryStatus } from "./status.js";
+import { conditionOf, failureOutcomeOf, statusOf, type RetryStatus } from "./status.js";
 
 /**
  * Something that may fail for a while. Called once per attempt; may answer with a value or a promise.
@@ -44,6 +44,7 @@ export type BootstrapOperation<T> = (context: AttemptContext) => T | PromiseLike
 export class BootstrapRetrier {
   #record: RunRecord;
   #run: Run<unknown> | undefined;
+  #isInParts = false;
 
   /**
    * @throws {@link SlipwayError} `INVALID_OPTION` naming the field; `INVALID_STATE` for a snapshot that contradicts
@@ -62,17 +63,15 @@ export class BootstrapRetrier {
    * restored one was already over.
    */
   run<T>(operation: BootstrapOperation<T>): Promise<T> {
-    const { state } = this.#record;
     if (this.#record.beside !== undefined) this.#record.beside = undefined;
     if (this.#run !== undefined) {
-      if (state === "attempting" || state === "waiting" || state === "refreshing")
+      if (!this.#run.isOver)
         return rejectedWith(
           new SlipwayError("INVALID_STATE", "A run is under way: one at a time", { field: "state" }),
         );
-      const { events } = this.#record;
-      this.#record = new RunRecord(this.options);
-      if (events !== undefined) this.#record.events = events;
+      this.#renew();
     }
+    if (this.#isInParts) this.#record.isPart = true;
     const run = new Run<T>(this.#record, operation);
     this.#run = run;
     const attempt = run.open();
@@ -132,6 +131,8 @@ export class BootstrapRetrier {
       suspectCount: record.suspectCount,
       cancelledCount: record.cancelledCount,
       history: record.history.map(storedFailure),
+      ...(record.end === undefined ? undefined : { endedAt: record.end.at }),
+      ...(record.state === "failed" ? { outcome: failureOutcomeOf(record) } : undefined),
     };
   }
 
@@ -159,6 +160,36 @@ export class BootstrapRetrier {
   }
 
   /**
+   * Runs that are parts of one bootstrap: `settled`, status and condition tell of a success when `finish` says that
+   * all of it succeeded, and until then a snapshot is one that can be gone on with.
+   *
+   * @internal
+   */
+  async inParts<T>(bootstrap: (finish: () => void) => Promise<T>): Promise<T> {
+    // Earlier releases stored the success of a part as that of a run.
+    if (this.#run === undefined && this.#record.state === "succeeded") this.#renew();
+    this.#isInParts = true;
+    try {
+      return await bootstrap(() => this.#finish());
+    } finally {
+      this.#isInParts = false;
+    }
+  }
+
+  #finish(): void {
+    const record = this.#record;
+    record.begin();
+    record.settle("succeeded", undefined);
+    record.events?.settled(record);
+  }
+
+  #renew(): void {
+    const { events } = this.#record;
+    this.#record = new RunRecord(this.options);
+    if (events !== undefined) this.#record.events = events;
+  }
+
+  /**
    * Work beside the run, within the same limits: starts anew and restores nothing. Until it succeeds `status` and the
    * events tell of it, so that a sequence that waits for its ledger does not look idle.
    *
@@ -168,6 +199,7 @@ export class BootstrapRetrier {
     const record = new RunRecord(withOptions(this.options, { restore: undefined, ...changes }));
     const own = this.#record;
     record.events = own.events;
+    record.isPart = true;
     own.beside = record;
     const run = new Run<T>(record, operation);
     const attempt = run.open();

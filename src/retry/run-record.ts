@@ -4,7 +4,7 @@ import type { InterruptedBy } from "./interruption.js";
 import { unmarked } from "./marks.js";
 import type { ResolvedOptions } from "./options.js";
 import { afterFailure, delayOf, type RetryDecision, type RetryProgress } from "./progress.js";
-import type { RetrySnapshot, RetryState } from "./snapshot.js";
+import type { FailureOutcome, RetrySnapshot, RetryState } from "./snapshot.js";
 import type { Classification } from "./verdict.js";
 
 /** Told of everything that happens in a run, as it happens. */
@@ -44,8 +44,12 @@ export class RunRecord implements RetryProgress {
   declare retryNowAsked: boolean;
   /** Work beside the run that is under way, or that failed: what `status` tells of meanwhile. */
   declare beside: RunRecord | undefined;
-  /** When the run ended, and with what: nothing after success. */
+  /** One of several that make one bootstrap: when it succeeds, the bootstrap goes on. */
+  declare isPart: boolean;
+  /** When the run ended, and with what: nothing after success, or where another process saw the end. */
   declare end: { readonly at: number; readonly reason: unknown } | undefined;
+  /** How a run failed that another process saw the end of. */
+  declare storedOutcome: FailureOutcome | undefined;
 
   constructor(options: ResolvedOptions, restore?: RetrySnapshot) {
     this.options = options;
@@ -239,8 +243,12 @@ export class RunRecord implements RetryProgress {
     this.attemptStartedAt = moved(stored.attemptStartedAt);
     this.nextAttemptAt = moved(stored.nextAttemptAt);
     this.retryNowAt = moved(stored.retryNowAt);
-    if (this.nextAttemptAt === null && this.attemptStartedAt !== null)
-      this.#interrupted(this.attemptStartedAt);
+    const { state, endedAt = stored.observedAt, outcome } = stored;
+    if (state === "succeeded" || state === "failed" || state === "cancelled")
+      this.end = { at: Math.max(endedAt + shift, 0), reason: undefined };
+    if (outcome !== undefined) this.storedOutcome = outcome;
+    const wasCutOff = (state === "attempting" || state === "cancelled") && this.nextAttemptAt === null;
+    if (wasCutOff && this.attemptStartedAt !== null) this.#interrupted(this.attemptStartedAt);
     else this.#bound();
   }
 
@@ -278,7 +286,9 @@ const seldom: Pick<
   | "retryNowAt"
   | "retryNowAsked"
   | "beside"
+  | "isPart"
   | "end"
+  | "storedOutcome"
 > = {
   events: undefined,
   suspects: 0,
@@ -291,7 +301,9 @@ const seldom: Pick<
   retryNowAt: null,
   retryNowAsked: false,
   beside: undefined,
+  isPart: false,
   end: undefined,
+  storedOutcome: undefined,
 };
 Object.assign(RunRecord.prototype, seldom);
 

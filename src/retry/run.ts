@@ -61,6 +61,7 @@ export class Run<T> extends AttemptRace {
 
   retryNow(): boolean {
     const { record } = this;
+    if (this.isOver) return false;
     if (record.state === "attempting" || record.state === "refreshing") {
       // The news may be younger than the attempt: if that fails, the wait after it is cut short.
       record.retryNowAsked = true;
@@ -76,6 +77,10 @@ export class Run<T> extends AttemptRace {
 
   get reason(): unknown {
     return this.#ending?.reason;
+  }
+
+  get isOver(): boolean {
+    return this.#ending !== undefined;
   }
 
   /** What ends a run before it begins, or makes it wait for what another process planned. */
@@ -236,6 +241,8 @@ export class Run<T> extends AttemptRace {
     const { record } = this;
     this.disarm();
     this.unwatch(record.options.signal, record.options.deadline?.signal);
+    // A part that succeeded leaves the bootstrap under way: a snapshot of "succeeded" would not be gone on with.
+    if (record.isPart && state === "succeeded") return;
     record.settle(state, reason);
     record.events?.settled(record);
   }

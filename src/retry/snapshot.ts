@@ -40,7 +40,16 @@ export interface RetrySnapshot extends RetryProgress {
   readonly retryNowAt: number | null;
   /** The first failure, and the latest up to `historyLimit`. */
   readonly history: readonly StoredFailure[];
+  /** When the run ended; absent before, and in what earlier releases wrote. */
+  readonly endedAt?: number;
+  /** How it failed; absent unless it did, and in what earlier releases wrote. */
+  readonly outcome?: FailureOutcome;
 }
+
+/** How a run failed. */
+export type FailureOutcome = "permanent" | "deadline" | "exhausted";
+
+const OUTCOMES: readonly unknown[] = ["permanent", "deadline", "exhausted"] satisfies FailureOutcome[];
 
 const STATES: readonly unknown[] = [
   "idle",
@@ -95,6 +104,8 @@ export function decodeRetrySnapshot(value: unknown): RetrySnapshot {
     suspectCount: whole(record, "suspectCount"),
     cancelledCount: whole(record, "cancelledCount"),
     history: history.map(decodeFailure),
+    ...(record["endedAt"] === undefined ? undefined : { endedAt: whole(record, "endedAt") }),
+    ...(record["outcome"] === undefined ? undefined : { outcome: failureOutcome(record["outcome"]) }),
   };
   requireKnown(record, snapshot);
   requireConsistent(snapshot);
@@ -163,6 +174,11 @@ function asRecord(field: string, value: unknown): Fields {
 function stateOf(value: unknown): RetryState {
   if (STATES.includes(value)) return value as RetryState;
   throw wrong("state", "a state of a run", value);
+}
+
+function failureOutcome(value: unknown): FailureOutcome {
+  if (OUTCOMES.includes(value)) return value as FailureOutcome;
+  throw wrong("outcome", "a way to fail", value);
 }
 
 function whole(record: Fields, name: string, under?: string): number {

@@ -3,7 +3,7 @@ import { transitionTime } from "../conditions/transition-time.js";
 import type { AttemptFailure } from "./attempt-failure.js";
 import { BootstrapDeadlineError, BootstrapExhaustedError, BootstrapPermanentError } from "./errors.js";
 import type { RunRecord } from "./run-record.js";
-import type { RetryState } from "./snapshot.js";
+import type { FailureOutcome, RetryState } from "./snapshot.js";
 
 /**
  * A run at one instant, for people and for dashboards.
@@ -74,9 +74,15 @@ function publicState({ state }: RunRecord): RetryState {
   return state === "refreshing" ? "attempting" : state;
 }
 
-function outcomeOf({ state, end }: RunRecord): RetryStatus["outcome"] {
+function outcomeOf(record: RunRecord): RetryStatus["outcome"] {
+  const { state } = record;
   if (state === "succeeded" || state === "cancelled") return state;
-  if (state !== "failed") return null;
+  return state === "failed" ? failureOutcomeOf(record) : null;
+}
+
+/** How a failed run failed, also where another process saw it. */
+export function failureOutcomeOf({ end, storedOutcome }: RunRecord): FailureOutcome {
+  if (storedOutcome !== undefined) return storedOutcome;
   if (end?.reason instanceof BootstrapDeadlineError) return "deadline";
   if (end?.reason instanceof BootstrapExhaustedError) return "exhausted";
   return "permanent";
@@ -105,15 +111,19 @@ function sentenceOf(record: RunRecord, now: number): string {
   }
 }
 
-function why({ end, last }: RunRecord): string {
+function why(record: RunRecord): string {
+  const { end, last, storedOutcome } = record;
   const endedWith = end?.reason;
+  if (storedOutcome === "deadline") return "the deadline passed";
+  if (storedOutcome === "exhausted") return "no more attempts were allowed";
   if (endedWith instanceof BootstrapDeadlineError) {
     const { waitMs, remainingMs } = endedWith;
     if (waitMs === null) return "the deadline passed";
     return `the next attempt was due in ${seconds(waitMs)}, the deadline in ${seconds(remainingMs)}`;
   }
   if (endedWith instanceof BootstrapExhaustedError) return `${endedWith.maxAttempts} were allowed`;
-  if (!(endedWith instanceof BootstrapPermanentError)) return "the retrier was misused";
+  const isPermanent = storedOutcome === "permanent" || endedWith instanceof BootstrapPermanentError;
+  if (!isPermanent) return "the retrier was misused";
   return last?.verdict === "suspect" ? "a suspect failure did not pass" : "the failure is permanent";
 }
 

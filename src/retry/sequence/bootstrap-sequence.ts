@@ -107,11 +107,19 @@ export interface BootstrapSequenceResult {
  * @public
  */
 export async function bootstrapSequence(options: BootstrapSequenceOptions): Promise<BootstrapSequenceResult> {
-  const { instanceId, ledger, activate } = options;
   const steps = checkedSteps(options);
   const { retrier: given = {} } = options;
   // Not by class, which a second copy of the package would not share.
   const retrier = "run" in given ? given : new BootstrapRetrier(given);
+  return retrier.inParts((finish) => runSequence(options, steps, retrier, finish));
+}
+
+async function runSequence(
+  { instanceId, ledger, activate }: BootstrapSequenceOptions,
+  steps: readonly BootstrapStep[],
+  retrier: BootstrapRetrier,
+  finish: () => void,
+): Promise<BootstrapSequenceResult> {
   const activation = new Activation(ledger, instanceId, newClaim(), retrier);
   const decided = await activation.look();
   if (decided !== null)
@@ -123,6 +131,7 @@ export async function bootstrapSequence(options: BootstrapSequenceOptions): Prom
   }
   Object.freeze(results);
   const end = await activation.take(() => activate({ instanceId, results }));
+  finish();
   return { ...end, results };
 }
 
