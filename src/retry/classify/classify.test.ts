@@ -142,6 +142,18 @@ describe("scenarios C", () => {
 });
 
 describe("the tables", () => {
+  it.each(Object.entries(tlsAlerts))(
+    "decide the alert %s in the words of OpenSSL 3.5 too",
+    (alert, entry) => {
+      const code = `ERR_SSL_SSL/TLS_ALERT_${alert}`;
+      expect(classify(fetchFailed(coded(code)))).toMatchObject({ verdict: entry.verdict, code });
+      expect(classify(grpc(14, `Last error: Error [${code}]: failed`))).toMatchObject({
+        verdict: entry.verdict,
+        code,
+      });
+    },
+  );
+
   it("explain every entry", () => {
     const tables = [networkCodes, localCodes, fileCodes, connectCodes, tlsCodes, tlsAlerts, grpcStatuses];
     for (const table of tables)
