@@ -246,6 +246,37 @@ describe("what decides", () => {
     expect(verdictOf(own)).toBe("suspect");
   });
 
+  it("is a cause that several addresses share", () => {
+    const cause = coded("CERT_HAS_EXPIRED");
+    const each = Array.from({ length: 32 }, (_, index) => new Error(`address ${index}`, { cause }));
+    expect(classify(new AggregateError(each))).toMatchObject({
+      verdict: "permanent",
+      code: "CERT_HAS_EXPIRED",
+    });
+    expect(verdictOf(new AggregateError([new AggregateError(each), new AggregateError(each)]))).toBe(
+      "permanent",
+    );
+    // Every level shares the next one twice: without a memory this is 2^40 looks.
+    let tower: Error = cause;
+    for (let level = 0; level < 40; level += 1)
+      tower = new AggregateError([new Error("a", { cause: tower }), tower]);
+    expect(verdictOf(tower)).toBe("suspect");
+    const [one, two] = [new AggregateError([]), new AggregateError([])];
+    one.errors.push(two, cause);
+    two.errors.push(one, cause);
+    expect(verdictOf(one)).toBe("permanent");
+  });
+
+  it("is never one address too many to look at", () => {
+    const expired = (): Error => coded("CERT_HAS_EXPIRED");
+    const many = Array.from({ length: 32 }, expired);
+    expect(verdictOf(fetchFailed(new AggregateError(many)))).toBe("permanent");
+    const cut = fetchFailed(new AggregateError([...many, coded("ECONNREFUSED")]));
+    expect(verdictOf(cut)).toBe("suspect");
+    const wide = Array.from({ length: 3 }, () => new AggregateError(Array.from({ length: 32 }, expired)));
+    expect(verdictOf(fetchFailed(new AggregateError(wide)))).toBe("suspect");
+  });
+
   it("is a mark, over every rule", () => {
     expect(classify(permanent(coded("ECONNREFUSED")))).toMatchObject({
       verdict: "permanent",
