@@ -17,6 +17,7 @@ const coded = (code: string | number, more: object = {}): Error =>
   Object.assign(new Error(`failed with ${code}`), { code, ...more });
 const grpc = (code: number, details = "as told"): Error =>
   coded(code, { details, metadata: { get: () => [] } });
+const named = (name: string): Error => Object.assign(new Error("failed"), { name });
 const http = (status: number, headers: Record<string, string> = {}): object => ({ status, headers });
 const fetchFailed = (cause?: unknown): TypeError => new TypeError("fetch failed", { cause });
 const verdictOf = (error: unknown): string => classify(error).verdict;
@@ -275,6 +276,17 @@ describe("what decides", () => {
     expect(verdictOf(cut)).toBe("suspect");
     const wide = Array.from({ length: 3 }, () => new AggregateError(Array.from({ length: 32 }, expired)));
     expect(verdictOf(fetchFailed(new AggregateError(wide)))).toBe("suspect");
+  });
+
+  it("is told in texts of bounded length", () => {
+    const long = "x".repeat(1e6);
+    const members = Array.from({ length: 32 }, (_, index) => coded(`${index}${long}`));
+    const marked = permanent(coded("EX"), { code: long, explanation: long });
+    for (const error of [coded(long), named(long), marked, new AggregateError(members)]) {
+      const { code, explanation } = classify(error);
+      expect(code.length).toBeLessThanOrEqual(500);
+      expect(explanation.length).toBeLessThanOrEqual(500);
+    }
   });
 
   it("is a mark, over every rule", () => {
