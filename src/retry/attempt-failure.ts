@@ -1,7 +1,7 @@
-import { clip, show } from "../errors.js";
+import { show } from "../errors.js";
 import { readText } from "./classify/inspect.js";
 import { unmarked } from "./marks.js";
-import type { FailureKind, Verdict } from "./verdict.js";
+import { failureText, type FailureKind, type Verdict } from "./verdict.js";
 
 /**
  * One failed attempt, as history, events and errors carry it. Plain JSON but for `error`.
@@ -17,11 +17,11 @@ export interface AttemptFailure {
   readonly endedAt: number;
   /** What the failure means for the run. */
   readonly verdict: Verdict;
-  /** The code that decided. See {@link Classification.code}. */
+  /** The code that decided, cut to 500 characters. See {@link Classification.code}. */
   readonly code: string;
   /** What the failure is about. */
   readonly kind: FailureKind;
-  /** Why the code has this verdict, for people. */
+  /** Why the code has this verdict, for people, cut to 500 characters. */
   readonly explanation: string;
   /** What the error says, cut to 500 characters. */
   readonly message: string;
@@ -35,14 +35,12 @@ export interface AttemptFailure {
   readonly error: unknown;
 }
 
-const MESSAGE_LENGTH = 500;
-
 /** What anything thrown says. */
 export function messageOf(error: unknown): string {
   const thrown = unmarked(error);
   const message = readText(thrown, "message");
-  if (message !== undefined && message !== "") return clip(message, MESSAGE_LENGTH);
-  return readText(thrown, "details") ?? readText(thrown, "name") ?? show(thrown);
+  if (message !== undefined && message !== "") return failureText(message);
+  return failureText(readText(thrown, "details") ?? readText(thrown, "name") ?? show(thrown));
 }
 
 /** A failure as plain JSON. */

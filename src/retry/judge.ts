@@ -3,6 +3,7 @@ import { classify } from "./classify/index.js";
 import { read, readText } from "./classify/inspect.js";
 import { wholeHint } from "./hints.js";
 import {
+  failureText,
   isVerdict,
   type Classification,
   type FailureKind,
@@ -27,12 +28,13 @@ export function judge(error: unknown, context: ClassifyContext, judges: Judges):
   const usual = classify(error, context);
   const verdict = read(answer, "verdict");
   if (!isVerdict(verdict)) return usual;
+  const kind = read(answer, "kind");
   const soft = verdict === "transient" || verdict === "suspect";
   return {
     verdict,
-    code: readText(answer, "code") ?? usual.code,
-    explanation: readText(answer, "explanation") ?? `The embedder's classifier says ${verdict}`,
-    kind: (readText(answer, "kind") as FailureKind | undefined) ?? usual.kind,
+    code: failureText(readText(answer, "code") ?? usual.code),
+    explanation: failureText(readText(answer, "explanation") ?? `The embedder's classifier says ${verdict}`),
+    kind: typeof kind === "string" ? (failureText(kind) as FailureKind) : usual.kind,
     retryAfterMs: soft ? (wholeHint(read(answer, "retryAfterMs")) ?? usual.retryAfterMs) : undefined,
     pushbackMs: soft ? (wholeHint(read(answer, "pushbackMs")) ?? usual.pushbackMs) : undefined,
   };

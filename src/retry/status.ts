@@ -1,3 +1,4 @@
+import { sanitizeReason } from "../conditions/condition-shape.js";
 import type { Condition } from "../conditions/index.js";
 import { transitionTime } from "../conditions/transition-time.js";
 import type { AttemptFailure } from "./attempt-failure.js";
@@ -169,5 +170,7 @@ export function conditionOf(record: RunRecord, type: string): Condition {
     lastTransitionTime: transitionTime(at),
   };
   if (succeeded || last === undefined) return base;
-  return { ...base, cause: { reason: last.code, message: `${last.explanation}: ${last.message}` } };
+  // A code is a peer's word: it may be no reason.
+  const cause = { reason: sanitizeReason(last.code), message: `${last.explanation}: ${last.message}` };
+  return { ...base, cause };
 }

@@ -1,3 +1,5 @@
+import { clip } from "../errors.js";
+
 /**
  * What a failure means for a bootstrap:
  *
@@ -73,6 +75,14 @@ export type Classifier = (
   error: unknown,
   context: ClassifyContext,
 ) => (Partial<Classification> & Pick<Classification, "verdict">) | undefined;
+
+/** Longest text of a failure, in UTF-16 units: histories hold many, and a peer decides what is in them. */
+const TEXT_LENGTH = 500;
+
+/** A text of a failure as it is kept. */
+export function failureText(text: string): string {
+  return clip(text, TEXT_LENGTH);
+}
 
 const VERDICTS: readonly unknown[] = ["transient", "permanent", "suspect", "cancelled"] satisfies Verdict[];
 

@@ -17,6 +17,7 @@ const coded = (code: string | number, more: object = {}): Error =>
   Object.assign(new Error(`failed with ${code}`), { code, ...more });
 const grpc = (code: number, details = "as told"): Error =>
   coded(code, { details, metadata: { get: () => [] } });
+const named = (name: string): Error => Object.assign(new Error("failed"), { name });
 const http = (status: number, headers: Record<string, string> = {}): object => ({ status, headers });
 const fetchFailed = (cause?: unknown): TypeError => new TypeError("fetch failed", { cause });
 const verdictOf = (error: unknown): string => classify(error).verdict;
@@ -142,6 +143,18 @@ describe("scenarios C", () => {
 });
 
 describe("the tables", () => {
+  it.each(Object.entries(tlsAlerts))(
+    "decide the alert %s in the words of OpenSSL 3.5 too",
+    (alert, entry) => {
+      const code = `ERR_SSL_SSL/TLS_ALERT_${alert}`;
+      expect(classify(fetchFailed(coded(code)))).toMatchObject({ verdict: entry.verdict, code });
+      expect(classify(grpc(14, `Last error: Error [${code}]: failed`))).toMatchObject({
+        verdict: entry.verdict,
+        code,
+      });
+    },
+  );
+
   it("explain every entry", () => {
     const tables = [networkCodes, localCodes, fileCodes, connectCodes, tlsCodes, tlsAlerts, grpcStatuses];
     for (const table of tables)
@@ -232,6 +245,48 @@ describe("what decides", () => {
     const own = new AggregateError([]);
     own.errors.push(own);
     expect(verdictOf(own)).toBe("suspect");
+  });
+
+  it("is a cause that several addresses share", () => {
+    const cause = coded("CERT_HAS_EXPIRED");
+    const each = Array.from({ length: 32 }, (_, index) => new Error(`address ${index}`, { cause }));
+    expect(classify(new AggregateError(each))).toMatchObject({
+      verdict: "permanent",
+      code: "CERT_HAS_EXPIRED",
+    });
+    expect(verdictOf(new AggregateError([new AggregateError(each), new AggregateError(each)]))).toBe(
+      "permanent",
+    );
+    // Every level shares the next one twice: without a memory this is 2^40 looks.
+    let tower: Error = cause;
+    for (let level = 0; level < 40; level += 1)
+      tower = new AggregateError([new Error("a", { cause: tower }), tower]);
+    expect(verdictOf(tower)).toBe("suspect");
+    const [one, two] = [new AggregateError([]), new AggregateError([])];
+    one.errors.push(two, cause);
+    two.errors.push(one, cause);
+    expect(verdictOf(one)).toBe("permanent");
+  });
+
+  it("is never one address too many to look at", () => {
+    const expired = (): Error => coded("CERT_HAS_EXPIRED");
+    const many = Array.from({ length: 32 }, expired);
+    expect(verdictOf(fetchFailed(new AggregateError(many)))).toBe("permanent");
+    const cut = fetchFailed(new AggregateError([...many, coded("ECONNREFUSED")]));
+    expect(verdictOf(cut)).toBe("suspect");
+    const wide = Array.from({ length: 3 }, () => new AggregateError(Array.from({ length: 32 }, expired)));
+    expect(verdictOf(fetchFailed(new AggregateError(wide)))).toBe("suspect");
+  });
+
+  it("is told in texts of bounded length", () => {
+    const long = "x".repeat(1e6);
+    const members = Array.from({ length: 32 }, (_, index) => coded(`${index}${long}`));
+    const marked = permanent(coded("EX"), { code: long, explanation: long });
+    for (const error of [coded(long), named(long), marked, new AggregateError(members)]) {
+      const { code, explanation } = classify(error);
+      expect(code.length).toBeLessThanOrEqual(500);
+      expect(explanation.length).toBeLessThanOrEqual(500);
+    }
   });
 
   it("is a mark, over every rule", () => {

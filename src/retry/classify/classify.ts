@@ -1,5 +1,5 @@
 import { transientEntry } from "./entry.js";
-import type { Classification, ClassifyContext } from "../verdict.js";
+import { failureText, type Classification, type ClassifyContext } from "../verdict.js";
 import { Walk } from "./walk.js";
 
 const cancelled: Classification = Object.freeze({
@@ -39,8 +39,8 @@ export function classify(error: unknown, context: ClassifyContext = {}): Classif
   const { verdict, code, explanation, kind, retryAfterMs, pushbackMs } = new Walk(context.now).find(error);
   return {
     verdict,
-    code,
-    explanation,
+    code: failureText(code),
+    explanation: failureText(explanation),
     kind,
     ...(retryAfterMs === undefined ? undefined : { retryAfterMs }),
     ...(pushbackMs === undefined ? undefined : { pushbackMs }),

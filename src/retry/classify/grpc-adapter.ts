@@ -71,10 +71,10 @@ function insideUnavailable(details: string): Finding | undefined {
 const UNREADABLE =
   /failed to parse \w+ address|could not parse target|(?:no resolver could be created|could not (?:find a resolver|get a default scheme)) for target/i;
 
-/** An address with a scheme of another protocol, or with two ports, is looked up like a name and never found. */
+/** An address with a scheme of another protocol, or with two ports, is looked up like a name and never found. A `dns:` target may name its server. */
 function isUnreadableTarget(details: string): boolean {
   if (UNREADABLE.test(details)) return true;
-  const target = /name resolution failed for target (?:dns:(?:\/\/\/)?)?(?<name>\S*)/i.exec(details)
+  const target = /name resolution failed for target (?:dns:(?:\/\/[^/\s]*\/)?)?(?<name>\S*)/i.exec(details)
     ?.groups?.["name"];
   return target !== undefined && (target.includes("/") || target.split(":").length > 2);
 }

@@ -22,12 +22,19 @@ export function readInteger(value: unknown, key: string): number | undefined {
   return typeof found === "number" && Number.isInteger(found) ? found : undefined;
 }
 
-/** The members of an aggregate of failures. Only the real kind: other errors carry lists of other things. */
-export function readMembers(value: unknown): readonly unknown[] | undefined {
+/** The members of an aggregate of failures, and whether it has more than are looked at. */
+interface Members {
+  readonly list: readonly unknown[];
+  readonly isCut: boolean;
+}
+
+/** Only the real kind of an aggregate: other errors carry lists of other things. */
+export function readMembers(value: unknown): Members | undefined {
   if (readText(value, "name") !== "AggregateError") return undefined;
   const members = read(value, "errors");
   try {
-    return Array.isArray(members) ? (members.slice(0, MOST_MEMBERS) as unknown[]) : undefined;
+    if (!Array.isArray(members)) return undefined;
+    return { list: members.slice(0, MOST_MEMBERS) as unknown[], isCut: members.length > MOST_MEMBERS };
   } catch {
     return undefined;
   }

@@ -75,7 +75,8 @@ export const tlsCodes: ClassificationTable = Object.freeze({
   ERR_SSL_DH_KEY_TOO_SMALL: permanent("tls", BROKEN),
 });
 
-const ANY_ALERT = /^ERR_SSL_(?:SSLV3|TLSV1|TLSV13|TLS|TLSV1_\d)_(?:ALERT_)?(?<alert>[A-Z_]+)$/;
+/** The version that OpenSSL puts before an alert. Since 3.5 it writes `SSL/TLS` where it wrote `SSLV3`. */
+const ANY_ALERT = /^ERR_SSL_(?:SSLV3|SSL\/TLS|TLSV1|TLSV13|TLS|TLSV1_\d)_(?:ALERT_)?(?<alert>[A-Z_]+)$/;
 
 /**
  * Alerts that the server sends, by the part of the code that is the same in every TLS version.

@@ -62,8 +62,8 @@ export const tlsPhrases: readonly (readonly [phrase: RegExp, code: string])[] = 
   [/PEM routines|no start line|bad decrypt/i, "ERR_OSSL_PEM"],
 ]);
 
-/** A word that is written like a code. */
-const CODE_LIKE = /\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b/g;
+/** A word that is written like a code. OpenSSL has one part with a slash in it. */
+const CODE_LIKE = /\b[A-Z][A-Z0-9]*(?:_(?:SSL\/TLS|[A-Z0-9]+))+\b/g;
 
 /** Longest text that is searched: a page of HTML in a status detail is not worth more. */
 const SEARCHED_LENGTH = 4096;

@@ -1,7 +1,7 @@
 import { wholeHint } from "../hints.js";
 import { isMarked } from "../marks.js";
 import { suspectEntry as suspect } from "./entry.js";
-import { weak, type Finding } from "./finding.js";
+import { strong, weak, type Finding } from "./finding.js";
 import { findGrpcStatus } from "./grpc-adapter.js";
 import { afterHandshake } from "./handshake.js";
 import { findHttpStatus } from "./http-adapter.js";
@@ -15,12 +15,20 @@ const DEPTH = 10;
 const MOST_ERRORS = 64;
 
 const unknownError = suspect("unknown", "No rule knows this failure: it may pass, or not");
+const notLookedAt = strong(
+  "AggregateError",
+  suspect("unknown", "There are more failures than are looked at: one of the others may pass"),
+);
 const notAnError = suspect("unknown", "Something other than an error was thrown: it tells nothing");
 
 /** One look at an error and everything behind it. Safe against circles, depth and width. */
 export class Walk {
   readonly #now: number | undefined;
   readonly #seen = new Set<unknown>();
+  /** What each error tells by itself: one that several others share is looked at once. */
+  readonly #found = new Map<unknown, Finding | undefined>();
+  /** The error at hand and those that led to it: meeting one of them again is a circle. */
+  readonly #path = new Set<unknown>();
 
   constructor(now: number | undefined) {
     this.#now = now;
@@ -28,6 +36,7 @@ export class Walk {
 
   find(error: unknown): Finding {
     const chain = this.#chainOf(error);
+    if (chain.length === 0 && isObject(error)) return notLookedAt;
     const mark = chain.findIndex(isMarked);
     if (mark < 0) return this.#findUnmarked(chain) ?? unknown(error);
     const wrapped = chain.slice(mark + 1).filter((link) => !isMarked(link));
@@ -35,7 +44,8 @@ export class Walk {
   }
 
   #findUnmarked(chain: readonly unknown[]): Finding | undefined {
-    const findings = chain.map((link) => this.#findOne(link)).filter((finding) => finding !== undefined);
+    const findings = chain.map((link) => this.#findOnce(link)).filter((finding) => finding !== undefined);
+    for (const link of chain) this.#path.delete(link);
     const finding = mostSpecific(findings);
     return withHints(finding && afterHandshake(finding, chain, this.#now), findings);
   }
@@ -43,15 +53,22 @@ export class Walk {
   #chainOf(error: unknown): unknown[] {
     const chain: unknown[] = [];
     for (let link = error; isObject(link) && chain.length < DEPTH; link = behind(link)) {
-      if (this.#seen.has(link) || this.#seen.size >= MOST_ERRORS) break;
+      if (this.#path.has(link) || chain.includes(link)) break;
+      if (this.#seen.size >= MOST_ERRORS && !this.#seen.has(link)) break;
       this.#seen.add(link);
       chain.push(link);
     }
     return chain;
   }
 
+  #findOnce(error: unknown): Finding | undefined {
+    this.#path.add(error);
+    if (!this.#found.has(error)) this.#found.set(error, this.#findOne(error));
+    return this.#found.get(error);
+  }
+
   #findOne(error: unknown): Finding | undefined {
-    const combined = this.#findMembers(readMembers(error) ?? []);
+    const combined = this.#findMembers(error);
     if (combined?.weak === false) return combined;
     return (
       findGrpcStatus(error, this.#now) ??
@@ -62,9 +79,12 @@ export class Walk {
     );
   }
 
-  #findMembers(members: readonly unknown[]): Finding | undefined {
-    const fresh = [...new Set(members)].filter((member) => !this.#seen.has(member));
-    return fresh.length === 0 ? undefined : combine(fresh.map((member) => this.find(member)));
+  #findMembers(error: unknown): Finding | undefined {
+    const members = readMembers(error);
+    const fresh = [...new Set(members?.list)].filter((member) => !this.#path.has(member));
+    if (fresh.length === 0) return undefined;
+    const findings = fresh.map((member) => this.find(member));
+    return combine(members?.isCut === true ? [...findings, notLookedAt] : findings);
   }
 }
 

@@ -17,7 +17,8 @@ export interface ActivationEntry {
   readonly state: ActivationState;
   /**
    * What compare-and-swap compares. Grows by one with every change, from a first number that is the claim's own: an
-   * entry may be removed, and a message that was about it must not fit the one that comes after it.
+   * entry may be removed, and a message that was about it must not fit the one that comes after it. It takes up to 53
+   * bits, which a column of 32 bits (`int4`) does not hold.
    */
   readonly version: number;
   /** Who took the instance to `activating`: tells a claim of one's own from another's. */
@@ -118,8 +119,9 @@ export function applyActivation(
       return { applied: false, why: entry.state === "active" ? "active" : "uncertain" };
     case "started":
       if (entry === null) return { applied: false, why: "not-started" };
-      if (entry.state === "active") return { applied: false, why: "active" };
-      return entry.claim === event.claim ? to("active", entry.claim) : { applied: false, why: "uncertain" };
+      // A ledger may hold a word of a newer version, which is not known to lead to `active`.
+      if (entry.state === "activating" && entry.claim === event.claim) return to("active", entry.claim);
+      return { applied: false, why: entry.state === "active" ? "active" : "uncertain" };
     case "stop":
       return to("stopped", entry?.claim ?? null);
     case "complete":

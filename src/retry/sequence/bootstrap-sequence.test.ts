@@ -212,6 +212,13 @@ describe("bootstrapSequence", () => {
     expect(activate).not.toHaveBeenCalled();
   });
 
+  it("makes nothing active but what is activating", () => {
+    const event = { type: "started", claim: "a" } as const;
+    expect(applyActivation(entry("activating", "a"), event, 1)).toMatchObject({ next: { state: "active" } });
+    const newer = entry("draining" as ActivationEntry["state"], "a");
+    expect(applyActivation(newer, event, 1)).toEqual({ applied: false, why: "uncertain" });
+  });
+
   it("gives every claim a first version of its own, and room above it", () => {
     const versions = Array.from({ length: 20_000 }, (_, index) => {
       const step = applyActivation(null, { type: "claim", claim: `claim-${index}` }, 0);
