@@ -66,19 +66,25 @@ export function setCondition(
     twin = stored;
     stored = condition;
   }
-  return stored && !twin && acceptable.has(next.reason) && restates(stored, next)
+  return stored && !twin && acceptable.has(stored) && restates(stored, next)
     ? list
     : restate(list, next, now);
 }
 
-/** Reasons that need no looking at: there are few, and unchanged updates state the same ones for ever. */
-const acceptable = new Set<string>();
-const MOST_REMEMBERED = 500;
+/**
+ * Conditions that were stated anew without a change and would not be worded otherwise. What says the same as one of
+ * them needs no wording either: the answer is the one that the long way gives, only sooner.
+ */
+const acceptable = new WeakSet<Condition>();
+
+function remember(condition: Condition): void {
+  const update = sanitizeUpdate(condition);
+  if (update.type === condition.type && restates(condition, update)) acceptable.add(condition);
+}
 
 function restate(list: readonly Condition[], next: ConditionUpdate, now: number): readonly Condition[] {
   const update = sanitizeUpdate(next);
-  const { type, reason } = update;
-  if (acceptable.size < MOST_REMEMBERED) acceptable.add(reason);
+  const { type } = update;
   if (type === "") {
     throw new SlipwayError("INVALID_CONDITION", "Invalid condition: no type", {
       field: "type",
@@ -87,7 +93,10 @@ function restate(list: readonly Condition[], next: ConditionUpdate, now: number)
   }
   const stored = getCondition(list, type);
   const others = withoutType(list, type);
-  if (stored && others.length + 1 === list.length && restates(stored, update)) return list;
+  if (stored && others.length + 1 === list.length && restates(stored, update)) {
+    remember(stored);
+    return list;
+  }
   const stated: Condition = defined({
     ...stored,
     ...update,

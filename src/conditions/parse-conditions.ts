@@ -82,7 +82,8 @@ function isCondition(entry: unknown): boolean {
 
 /** What an entry says under the spellings of a name. */
 function said(entry: unknown, folded: string): readonly unknown[] {
-  return Object.entries(entry ?? {}).flatMap(([name, value]) =>
+  if (!isFields(entry)) return [];
+  return Object.entries(entry).flatMap(([name, value]) =>
     fold(name) === folded && isFilled(value) ? [value as unknown] : [],
   );
 }

@@ -55,14 +55,16 @@ export function recordLaunched(
   launched: { readonly run: number; readonly handle: Json | null },
   now: number,
 ): Decision<boolean> {
-  const record = withWaiting(observeTime(found, now), false, now);
+  const record = observeTime(found, now);
   const { instance, deadline } = record;
   const alive = deadline?.status === "active" || deadline?.status === "completed";
   if (instance?.run !== launched.run || !alive || record.desired !== "running")
     return { record, result: false };
   const handle = launched.handle ?? instance.handle;
   const started = { ...instance, handle, launchedAt: instance.launchedAt ?? now };
-  return { record: { ...record, instance: started, lease: null }, result: true };
+  // A run that does not count has not ended the wait of the one that does.
+  const running = withWaiting(record, false, now);
+  return { record: { ...running, instance: started, lease: null }, result: true };
 }
 
 /** The driver could not start the work. What trying again may mend is tried again, within the same deadline. */
