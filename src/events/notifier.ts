@@ -77,14 +77,18 @@ export class Notifier<Events extends { readonly [Name in keyof Events]: unknown 
   readonly #report = (error: unknown): void => reportTo(this.#onError, error);
 }
 
-/** Hands an error to whoever wants it. */
+/** Hands an error to whoever wants it. Neither a throw nor a rejection leaves here. */
 export function reportTo(onError: ((error: unknown) => void) | undefined, error: unknown): void {
   try {
-    onError?.(error);
+    const result: unknown = onError?.(error);
+    if (isThenable(result)) Promise.resolve(result).then(undefined, ignore);
   } catch {
     // An error handler that throws has nobody left to tell.
   }
 }
+
+/** A rejection of an error handler has nobody left to tell either. */
+function ignore(): void {}
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";

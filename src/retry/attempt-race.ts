@@ -59,9 +59,7 @@ export abstract class AttemptRace extends Interruption implements Pausing, Alarm
   protected await<V>(attempt: Attempt, result: unknown): Promise<V> | undefined {
     // A plain value is there already: it needs neither a timer nor a race.
     if (typeof result !== "object" && typeof result !== "function") {
-      const isInTime = this.#current === attempt;
-      this.#gave(attempt, result);
-      return isInTime ? Promise.resolve(result as V) : undefined;
+      return this.#gave(attempt, result) ? Promise.resolve(result as V) : undefined;
     }
     try {
       Promise.resolve(result).then(
@@ -87,15 +85,18 @@ export abstract class AttemptRace extends Interruption implements Pausing, Alarm
     if (Attempt.isAwaited(attempt)) this.goOn(attempt);
   }
 
-  #gave(attempt: Attempt, value: unknown): void {
+  /** Whether the value counts. It comes too late also while the alarm is late itself, as in a host that was busy. */
+  #gave(attempt: Attempt, value: unknown): boolean {
+    if (this.#current === attempt && this.remainingMs() <= 0) this.interrupt("deadline");
     if (this.#current !== attempt) {
       const { onLateResult, onHookError } = this.record.options;
       if (!Attempt.isRefresh(attempt)) callHook(onLateResult, value, onHookError);
-      return;
+      return false;
     }
     this.#current = undefined;
     this.succeeded();
     Attempt.resolve(attempt, value);
+    return true;
   }
 
   /** Takes the attempt that is under way out of the race: nothing that it does later counts. */

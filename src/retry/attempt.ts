@@ -1,3 +1,4 @@
+import { reportTo } from "../events/index.js";
 import { read } from "./classify/inspect.js";
 
 /**
@@ -88,13 +89,7 @@ export function callHook<Value>(
   onError: ((error: unknown) => void) | undefined,
 ): void {
   if (hook === undefined) return;
-  const report = (error: unknown): void => {
-    try {
-      onError?.(error);
-    } catch {
-      // Nobody is left to tell.
-    }
-  };
+  const report = (error: unknown): void => reportTo(onError, error);
   try {
     const result = hook(value);
     if (typeof read(result, "then") === "function") Promise.resolve(result).then(undefined, report);

@@ -1,4 +1,5 @@
 import { invalid } from "../errors.js";
+import { isFields } from "./classify/inspect.js";
 import { draw, hostRandom, type Random } from "./random.js";
 
 /**
@@ -83,6 +84,7 @@ const JITTERS: readonly Jitter[] = ["full", "equal", "decorrelated", "none"];
  * @public
  */
 export function exponentialBackoff(options: ExponentialBackoffOptions = {}): ExponentialBackoff {
+  if (!isFields(options)) throw wrong("options", "an object", options);
   const { initialMs = 1000, factor = 2, capMs = Math.max(30_000, initialMs), jitter = "full" } = options;
   requireDuration("initialMs", initialMs);
   requireDuration("capMs", capMs);

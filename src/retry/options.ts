@@ -1,7 +1,7 @@
 import { systemClock, type Clock, type TimerQueue } from "../clock/index.js";
 import { invalid } from "../errors.js";
 import { exponentialBackoff, type Backoff } from "./backoff.js";
-import { read } from "./classify/inspect.js";
+import { isFields, read } from "./classify/inspect.js";
 import type { RetryPolicy } from "./progress.js";
 import { hostRandom, type Random } from "./random.js";
 import { decodeRetrySnapshot, type RetrySnapshot } from "./snapshot.js";
@@ -127,9 +127,16 @@ export function withOptions(base: ResolvedOptions, changes: Partial<ResolvedOpti
 
 /** Checks and completes the options. @throws SlipwayError `INVALID_OPTION`, `INVALID_STATE` for `restore`. */
 export function resolveOptions(options: BootstrapRetrierOptions): ResolvedOptions {
+  checked("options", options, isFields, "an object");
   const resolved = Object.create(DEFAULTS) as Writable<ResolvedOptions>;
   const { backoff, deadline, signal, suspect, clock, timers, restore } = options;
-  if (backoff !== undefined) resolved.backoff = checked("backoff", backoff, isBackoff, "a backoff");
+  if (backoff !== undefined)
+    resolved.backoff = checked(
+      "backoff",
+      backoff,
+      isBackoff,
+      "a backoff, whose capMs is a number if it has one",
+    );
   if (deadline !== undefined)
     resolved.deadline = checked("deadline", deadline, isDeadline, "an object with remainingMs() and signal");
   if (signal !== undefined) resolved.signal = checked("signal", signal, isSignal, "an AbortSignal");
@@ -137,18 +144,26 @@ export function resolveOptions(options: BootstrapRetrierOptions): ResolvedOption
     const value = options[field];
     if (value !== undefined) resolved[field] = whole(field, value, least);
   }
-  if (suspect?.attempts !== undefined)
-    resolved.suspectAttempts = whole("suspect.attempts", suspect.attempts, 1);
-  if (suspect?.forMs !== undefined) resolved.suspectForMs = whole("suspect.forMs", suspect.forMs, 0);
+  const { attempts, forMs } = checked(
+    "suspect",
+    suspect === undefined ? NO_BUDGET : suspect,
+    isFields,
+    "an object",
+  );
+  if (attempts !== undefined) resolved.suspectAttempts = whole("suspect.attempts", attempts, 1);
+  if (forMs !== undefined) resolved.suspectForMs = whole("suspect.forMs", forMs, 0);
   for (const field of FUNCTIONS) {
     const value: unknown = options[field];
     if (value === undefined) continue;
     if (typeof value !== "function") throw wrong(field, "a function", value);
     (resolved as Record<string, unknown>)[field] = value;
   }
-  if (clock !== undefined) resolved.clock = clock;
-  if (timers !== undefined) resolved.timers = timers;
-  if (restore !== undefined) resolved.restore = decodeRetrySnapshot(restore);
+  if (clock !== undefined) resolved.clock = checked("clock", clock, isClock, "a Clock");
+  if (timers !== undefined) resolved.timers = checked("timers", timers, isQueue, "a TimerQueue");
+  if (restore !== undefined) {
+    if (!isFields(restore)) throw invalid("INVALID_STATE", "retry options", "restore", "a snapshot", restore);
+    resolved.restore = decodeRetrySnapshot(restore);
+  }
   return resolved;
 }
 
@@ -161,6 +176,8 @@ const NUMBERS = [
   ["historyLimit", 2],
 ] as const;
 
+const NO_BUDGET: SuspectBudget = {};
+
 const FUNCTIONS = ["classify", "refresh", "onLateResult", "onHookError", "random"] as const;
 
 function checked<T>(field: string, value: T, is: (value: unknown) => boolean, expected: string): T {
@@ -169,15 +186,31 @@ function checked<T>(field: string, value: T, is: (value: unknown) => boolean, ex
 }
 
 function isBackoff(value: unknown): boolean {
-  return typeof read(value, "delayMs") === "function";
+  const capMs = read(value, "capMs");
+  return hasFunctions(value, "delayMs") && (capMs === undefined || (typeof capMs === "number" && capMs >= 0));
+}
+
+function isClock(value: unknown): boolean {
+  return hasFunctions(value, "now", "schedule");
+}
+
+function isQueue(value: unknown): boolean {
+  return hasFunctions(value, "scheduleFor");
 }
 
 function isDeadline(value: unknown): boolean {
-  return typeof read(value, "remainingMs") === "function" && isSignal(read(value, "signal"));
+  return hasFunctions(value, "remainingMs") && isSignal(read(value, "signal"));
 }
 
 function isSignal(value: unknown): boolean {
-  return typeof read(value, "aborted") === "boolean" && typeof read(value, "addEventListener") === "function";
+  return (
+    typeof read(value, "aborted") === "boolean" &&
+    hasFunctions(value, "addEventListener", "removeEventListener")
+  );
+}
+
+export function hasFunctions(value: unknown, ...names: readonly string[]): boolean {
+  return names.every((name) => typeof read(value, name) === "function");
 }
 
 function whole(field: string, value: number, least: number): number {

@@ -36,7 +36,14 @@ function after({ verdict = "transient", failure, facts, ...changed }: Case) {
   const classification = { verdict, code: "X", explanation: "x", ...failure };
   return afterFailure(
     { ...progress, ...changed.progress },
-    { classification, now: NOW, remainingMs: Number.POSITIVE_INFINITY, canRefresh: false, ...facts },
+    {
+      classification,
+      now: NOW,
+      remainingMs: Number.POSITIVE_INFINITY,
+      previousHintMs: null,
+      canRefresh: false,
+      ...facts,
+    },
     { ...policy, ...changed.policy },
   );
 }

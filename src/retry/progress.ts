@@ -43,6 +43,8 @@ export interface FailureFacts {
   readonly now: number;
   /** Time to the deadline; `Infinity` without one. */
   readonly remainingMs: number;
+  /** What the peer asked for with the failure before this one; `null` when it asked for nothing. */
+  readonly previousHintMs: number | null;
   /** Credentials could be refreshed. */
   readonly canRefresh: boolean;
 }
@@ -83,7 +85,7 @@ export function afterFailure(
   }
   if (isSuspectBudgetSpent(next, facts.now, policy)) return { progress: next, decision: stop("permanent") };
   if (next.attempts >= policy.maxAttempts) return { progress: next, decision: stop("exhausted") };
-  const wait = nextWait(next, facts.classification, policy);
+  const wait = nextWait(next, facts, policy);
   if (wait.waitMs >= facts.remainingMs)
     return { progress: next, decision: { ...wait, next: "stop", stoppedBy: "deadline" } };
   const { failures, ...decision } = wait;
@@ -124,29 +126,40 @@ interface Wait {
   readonly hintClamped: boolean;
 }
 
-/** `Retry-After` is a floor under the backoff; pushback takes its place and lets it begin anew. */
-function nextWait(progress: RetryProgress, classification: Classification, policy: RetryPolicy): Wait {
-  const { pushbackMs, retryAfterMs } = classification;
+/**
+ * `Retry-After` is a floor under the backoff; pushback takes its place and lets it begin anew. A peer that asks for no
+ * wait at all twice in a row gets the backoff all the same: answered so every time, the run would storm it.
+ */
+function nextWait(progress: RetryProgress, facts: FailureFacts, policy: RetryPolicy): Wait {
+  const { pushbackMs, retryAfterMs } = facts.classification;
+  const longest = Math.max(LAST_INSTANT - facts.now, 0);
   const hintMs = pushbackMs ?? retryAfterMs ?? null;
   const hintClamped = hintMs !== null && hintMs > policy.hintCapMs;
   const bounded = hintMs === null ? 0 : Math.min(hintMs, policy.hintCapMs);
-  if (pushbackMs !== undefined) return { failures: 0, waitMs: bounded, hintMs, hintClamped };
+  const { previousHintMs } = facts;
+  const isZeroAgain =
+    bounded === 0 && previousHintMs !== null && Math.min(previousHintMs, policy.hintCapMs) === 0;
+  if (pushbackMs !== undefined && !isZeroAgain)
+    return { failures: 0, waitMs: Math.min(bounded, longest), hintMs, hintClamped };
   const failures = progress.failures + 1;
-  const waitMs = Math.max(delayOf(policy, failures, progress.previousMs), bounded);
+  const waitMs = Math.min(Math.max(delayOf(policy, failures, progress.previousMs), bounded), longest);
   return { failures, waitMs, hintMs, hintClamped };
 }
 
 /** The backoff's answer as a wait that can be counted with, whatever a rule of the embedder's own gives. */
 export function delayOf(policy: RetryPolicy, failures: number, previousMs: number | null): number {
-  const delay = policy.backoff.delayMs(failures, {
+  const delay: unknown = policy.backoff.delayMs(failures, {
     previousMs: previousMs ?? undefined,
     random: policy.random,
   });
-  if (!(delay >= 0)) return FALLBACK_MS;
+  if (typeof delay !== "number" || !(delay >= 0)) return FALLBACK_MS;
   return Math.min(Math.ceil(delay), Number.MAX_SAFE_INTEGER);
 }
 
-/** For a rule that answers NaN or less than nothing: no reason to storm the peer. */
+/** The last one that a date can have. */
+export const LAST_INSTANT = 8_640_000_000_000_000;
+
+/** For a rule that answers NaN, less than nothing or no number: no reason to storm the peer. */
 const FALLBACK_MS = 1000;
 
 const REFRESH: RetryDecision = Object.freeze({

@@ -3,7 +3,7 @@ import { cutOffFailure, failureOf, noteOf, type FailureNote } from "./failure-no
 import type { InterruptedBy } from "./interruption.js";
 import { unmarked } from "./marks.js";
 import type { ResolvedOptions } from "./options.js";
-import { afterFailure, delayOf, type RetryDecision, type RetryProgress } from "./progress.js";
+import { afterFailure, delayOf, LAST_INSTANT, type RetryDecision, type RetryProgress } from "./progress.js";
 import type { FailureOutcome, RetrySnapshot, RetryState } from "./snapshot.js";
 import type { Classification } from "./verdict.js";
 
@@ -153,7 +153,8 @@ export class RunRecord implements RetryProgress {
 
   fail(error: unknown, classification: Classification, now: number): RetryDecision {
     const canRefresh = this.options.refresh !== undefined;
-    const facts = { classification, now, remainingMs: this.remainingMs(), canRefresh };
+    const previousHintMs = (this.laterNotes.at(-1) ?? this.firstNote)?.hint?.hintMs ?? null;
+    const facts = { classification, now, remainingMs: this.remainingMs(), previousHintMs, canRefresh };
     const { progress, decision } = afterFailure(this, facts, this.options);
     this.#take(progress);
     this.nextAttemptAt = decision.next === "wait" ? now + (decision.waitMs ?? 0) : null;
@@ -256,7 +257,7 @@ export class RunRecord implements RetryProgress {
   #interrupted(startedAt: number): void {
     this.failures += 1;
     this.previousMs = delayOf(this.options, this.failures, this.previousMs);
-    this.nextAttemptAt = startedAt + this.previousMs;
+    this.nextAttemptAt = Math.min(startedAt + this.previousMs, LAST_INSTANT);
     if (this.last?.attempt === this.attempts) return;
     this.transientCount += 1;
     this.#note("transient", "INTERRUPTED", "The process ended during the attempt", startedAt);

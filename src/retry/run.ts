@@ -182,6 +182,8 @@ export class Run<T> extends AttemptRace {
     try {
       const now = record.now();
       const classification = judge(error, { signal: options.signal, timedOut, now }, options);
+      // A classifier may have aborted the run: its end is told by now, and nothing follows it.
+      if (this.#isEnded()) return;
       const decision = record.fail(error, classification, now);
       record.events?.attemptFailed(record);
       // A listener may have aborted the run.

@@ -12,6 +12,11 @@ export function read(value: unknown, key: string): unknown {
   }
 }
 
+/** Whether a value has fields of names; a list has none. */
+export function isFields(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 export function readText(value: unknown, key: string): string | undefined {
   const found = read(value, key);
   return typeof found === "string" ? found : undefined;

@@ -1,5 +1,6 @@
 import type { BootstrapRetrier } from "../bootstrap-retrier.js";
 import {
+  readEntry,
   recordActivation,
   type ActivationEntry,
   type ActivationEvent,
@@ -45,7 +46,7 @@ export class Activation {
 
   /** Whether the instance was decided before: then not even the steps are run. */
   async look(): Promise<Decided | null> {
-    const entry = await this.#retrier.runBeside(() => this.#ledger.read(this.#instanceId));
+    const entry = await this.#retrier.runBeside(() => readEntry(this.#ledger, this.#instanceId));
     return entry === null ? null : decidedBy(entry);
   }
 

@@ -153,6 +153,14 @@ function mixed(bits: number): number {
   return twice ^ (twice >>> 16);
 }
 
+/** The stored entry. A ledger over a `Map` answers `undefined` where there is none. */
+export async function readEntry(
+  ledger: ActivationLedger,
+  instanceId: string,
+): Promise<ActivationEntry | null> {
+  return (await ledger.read(instanceId)) ?? null;
+}
+
 /** Writes that are tried again when somebody else wrote in between. Each loss is another's progress. */
 const MOST_CONFLICTS = 100;
 
@@ -168,7 +176,7 @@ export async function recordActivation(
   now: () => number,
 ): Promise<{ readonly entry: ActivationEntry | null; readonly step: ActivationStep }> {
   for (let conflicts = 0; conflicts < MOST_CONFLICTS; conflicts += 1) {
-    const entry = await ledger.read(instanceId);
+    const entry = await readEntry(ledger, instanceId);
     const step = applyActivation(entry, event, now());
     if (!step.applied) return { entry, step };
     if (await ledger.compareAndSwap(instanceId, entry?.version ?? null, step.next))

@@ -1,7 +1,8 @@
 import { invalid } from "../../errors.js";
 import type { AttemptContext } from "../attempt.js";
 import { BootstrapRetrier } from "../bootstrap-retrier.js";
-import type { BootstrapRetrierOptions } from "../options.js";
+import { isFields } from "../classify/inspect.js";
+import { hasFunctions, type BootstrapRetrierOptions } from "../options.js";
 import { hostRandom } from "../random.js";
 import { Activation } from "./activate.js";
 import type { ActivationEntry, ActivationLedger } from "./activation.js";
@@ -84,7 +85,8 @@ export interface BootstrapSequenceResult {
  * Reads of the ledger are retried like a step. Rejects with what the retrier rejects with; the workload was not
  * started then.
  *
- * @throws {@link SlipwayError} `INVALID_OPTION` for a name that repeats or is empty.
+ * @throws {@link SlipwayError} `INVALID_OPTION` naming the field, before anything is read or run: a name that repeats or
+ * is empty, and whatever is not what it has to be.
  *
  * @example
  * ```ts
@@ -108,6 +110,7 @@ export interface BootstrapSequenceResult {
  */
 export async function bootstrapSequence(options: BootstrapSequenceOptions): Promise<BootstrapSequenceResult> {
   const steps = checkedSteps(options);
+  const { instanceId, ledger, activate } = options;
   const { retrier: given = {} } = options;
   // Not by class, which a second copy of the package would not share.
   const retrier = "run" in given ? given : new BootstrapRetrier(given);
@@ -135,16 +138,29 @@ async function runSequence(
   return { ...end, results };
 }
 
+/** All of it before anything is claimed: a mistake that shows later has burnt the instance. */
 function checkedSteps(options: BootstrapSequenceOptions): readonly BootstrapStep[] {
-  const { instanceId, steps } = options;
+  if (!isFields(options)) throw wrong("options", "an object", options);
+  const { instanceId, steps, activate, ledger, retrier } = options;
   if (typeof instanceId !== "string" || instanceId === "") throw wrong("instanceId", "a text", instanceId);
+  if (typeof activate !== "function") throw wrong("activate", "a function", activate);
+  if (!isFields(ledger)) throw wrong("ledger", "an ActivationLedger", ledger);
+  for (const method of ["read", "compareAndSwap"] as const)
+    if (!hasFunctions(ledger, method)) throw wrong(`ledger.${method}`, "a function", ledger[method]);
+  if (retrier !== undefined && !isFields(retrier))
+    throw wrong("retrier", "a BootstrapRetrier or the options of one", retrier);
+  if (!Array.isArray(steps)) throw wrong("steps", "a list", steps);
   const names = new Set<string>();
-  for (const [index, { name }] of steps.entries()) {
+  const list: readonly BootstrapStep[] = Array.from(steps);
+  for (const [index, step] of list.entries()) {
+    if (!isFields(step)) throw wrong(`steps[${index}]`, "a step", step);
+    const { name } = step;
     if (typeof name !== "string" || name === "" || names.has(name))
       throw wrong(`steps[${index}].name`, "a text that no other step has", name);
+    if (!hasFunctions(step, "run")) throw wrong(`steps[${index}].run`, "a function", step.run);
     names.add(name);
   }
-  return [...steps];
+  return list;
 }
 
 function stepContext(

@@ -1,0 +1,165 @@
+import { describe, expect, it, vi } from "vitest";
+import { isSlipwayError } from "../errors.js";
+import { VirtualClock } from "../testing/index.js";
+import {
+  bootstrapSequence,
+  BootstrapRetrier,
+  decodeRetrySnapshot,
+  exponentialBackoff,
+  type ActivationEntry,
+  type Backoff,
+  type BootstrapRetrierOptions,
+  type BootstrapSequenceOptions,
+} from "./index.js";
+
+const wrongOption = (field: string): Error =>
+  expect.toSatisfy(
+    (error) => isSlipwayError(error) && error.code === "INVALID_OPTION" && error.field === field,
+  ) as Error;
+
+describe("options that are none", () => {
+  const signal = { aborted: false, addEventListener: () => undefined };
+  it.each<[string, unknown]>([
+    ["options", null],
+    ["options", 5],
+    ["options", []],
+    ["clock", { clock: null }],
+    ["clock", { clock: {} }],
+    ["suspect", { suspect: 5 }],
+    ["suspect", { suspect: "x" }],
+    ["suspect", { suspect: null }],
+    ["timers", { timers: 5 }],
+    ["signal", { signal }],
+    ["deadline", { deadline: { remainingMs: () => 1, signal } }],
+    ["backoff", { backoff: { delayMs: () => 1, capMs: Number.NaN } }],
+    ["backoff", { backoff: { delayMs: () => 1, capMs: "x" } }],
+  ])("are refused by name: %s of %o", (field, options) => {
+    expect(() => new BootstrapRetrier(options as BootstrapRetrierOptions)).toThrow(wrongOption(field));
+  });
+
+  it.each([null, 5, []])("are refused by name as a snapshot: %o", (restore) => {
+    expect(() => new BootstrapRetrier({ restore: restore as never })).toThrow(
+      expect.toSatisfy(
+        (error) => isSlipwayError(error) && error.code === "INVALID_STATE" && error.field === "restore",
+      ) as Error,
+    );
+  });
+
+  it.each([null, 5, []])("are refused by a backoff: %o", (options) => {
+    expect(() => exponentialBackoff(options as object)).toThrow(wrongOption("options"));
+  });
+});
+
+describe("a sequence", () => {
+  const entries = new Map<string, ActivationEntry>();
+  const swap = vi.fn((id: string, _: number | null, next: ActivationEntry | null) => {
+    if (next === null) entries.delete(id);
+    else entries.set(id, next);
+    return true;
+  });
+  // What a Map answers where it has nothing is not `null`.
+  const ledger = { read: (id: string) => entries.get(id) as ActivationEntry, compareAndSwap: swap };
+  const good: BootstrapSequenceOptions = { instanceId: "i-1", steps: [], activate: () => 1, ledger };
+
+  it.each<[string, object]>([
+    ["activate", { activate: undefined }],
+    ["ledger", { ledger: null }],
+    ["ledger.read", { ledger: { compareAndSwap: swap } }],
+    ["ledger.compareAndSwap", { ledger: { read: ledger.read } }],
+    ["retrier", { retrier: null }],
+    ["retrier", { retrier: 5 }],
+    ["steps", { steps: undefined }],
+    ["steps[0]", { steps: [null] }],
+    ["steps[0].run", { steps: [{ name: "policy" }] }],
+  ])("refuses a wrong %s before it claims anything", async (field, wrong) => {
+    swap.mockClear();
+    await expect(bootstrapSequence({ ...good, ...wrong })).rejects.toEqual(wrongOption(field));
+    expect(swap).not.toHaveBeenCalled();
+  });
+
+  it("refuses options that are none", async () => {
+    await expect(bootstrapSequence(null as never)).rejects.toEqual(wrongOption("options"));
+  });
+
+  it("reads what a Map does not have as no entry", async () => {
+    expect(await bootstrapSequence(good)).toMatchObject({ outcome: "activated", started: true });
+  });
+});
+
+describe("waits", () => {
+  const refused = (): Error => Object.assign(new Error("refused"), { code: "ECONNREFUSED" });
+  const make = (clock: VirtualClock, options: BootstrapRetrierOptions): BootstrapRetrier =>
+    new BootstrapRetrier({ clock, maxAttempts: 50, ...options });
+
+  it.each([null, "", false, [], 5n, Symbol("x")])(
+    "of a backoff that gives %o are one second",
+    async (delay) => {
+      const clock = new VirtualClock();
+      const retrier = make(clock, {
+        backoff: { delayMs: () => delay } as unknown as Backoff,
+        maxAttempts: 2,
+      });
+      const run = retrier.run(() => Promise.reject(refused()));
+      run.catch(() => undefined);
+      await clock.advanceAsync(0);
+      expect(retrier.snapshot().nextAttemptAt).toBe(clock.now() + 1000);
+      await clock.advanceAsync(1000);
+      await expect(run).rejects.toThrow();
+    },
+  );
+
+  it.each([
+    ["pushback 0", { pushbackMs: 0 }, 300_000],
+    ["a cap of 0", { pushbackMs: 5 }, 0],
+  ])("grow from the second zero in a row on: %s", async (_, hint, hintCapMs) => {
+    const clock = new VirtualClock();
+    const at: number[] = [];
+    const controller = new AbortController();
+    const retrier = make(clock, {
+      backoff: exponentialBackoff({ jitter: "none" }),
+      hintCapMs,
+      signal: controller.signal,
+      classify: () => ({ verdict: "transient", ...hint }),
+    });
+    const began = clock.now();
+    const run = retrier.run(() => {
+      at.push(clock.now() - began);
+      throw refused();
+    });
+    run.catch(() => undefined);
+    await clock.advanceAsync(7001);
+    controller.abort("stop");
+    await expect(run).rejects.toBe("stop");
+    expect(at).toEqual([0, 1, 1001, 3001, 7001]);
+  });
+
+  it.each<[string, BootstrapRetrierOptions]>([
+    ["backoff", { backoff: { delayMs: () => Number.POSITIVE_INFINITY } }],
+    [
+      "hint",
+      {
+        hintCapMs: Number.MAX_SAFE_INTEGER,
+        classify: () => ({ verdict: "transient", retryAfterMs: Number.POSITIVE_INFINITY }),
+      },
+    ],
+    [
+      "pushback",
+      {
+        hintCapMs: Number.MAX_SAFE_INTEGER,
+        classify: () => ({ verdict: "transient", pushbackMs: Number.POSITIVE_INFINITY }),
+      },
+    ],
+  ])("end at an instant that a date can have, whatever the %s", async (_, options) => {
+    const clock = new VirtualClock();
+    const controller = new AbortController();
+    const retrier = make(clock, { ...options, signal: controller.signal });
+    const run = retrier.run(() => Promise.reject(refused()));
+    run.catch(() => undefined);
+    await clock.advanceAsync(0);
+    const snapshot = retrier.snapshot();
+    expect(snapshot.nextAttemptAt).toBe(8.64e15);
+    expect(decodeRetrySnapshot(snapshot)).toEqual(snapshot);
+    controller.abort("stop");
+    await expect(run).rejects.toBe("stop");
+  });
+});
