@@ -72,15 +72,10 @@ export function setCondition(
 }
 
 /**
- * Conditions that were stated anew without a change and would not be worded otherwise. What says the same as one of
- * them needs no wording either: the answer is the one that the long way gives, only sooner.
+ * Conditions that an acceptable update restated, so that every field of theirs is acceptable. What says the same as one
+ * of them is too, and needs no looking at.
  */
 const acceptable = new WeakSet<Condition>();
-
-function remember(condition: Condition): void {
-  const update = sanitizeUpdate(condition);
-  if (update.type === condition.type && restates(condition, update)) acceptable.add(condition);
-}
 
 function restate(list: readonly Condition[], next: ConditionUpdate, now: number): readonly Condition[] {
   const update = sanitizeUpdate(next);
@@ -94,7 +89,7 @@ function restate(list: readonly Condition[], next: ConditionUpdate, now: number)
   const stored = getCondition(list, type);
   const others = withoutType(list, type);
   if (stored && others.length + 1 === list.length && restates(stored, update)) {
-    remember(stored);
+    acceptable.add(stored);
     return list;
   }
   const stated: Condition = defined({

@@ -110,7 +110,6 @@ export interface BootstrapSequenceResult {
  */
 export async function bootstrapSequence(options: BootstrapSequenceOptions): Promise<BootstrapSequenceResult> {
   const steps = checkedSteps(options);
-  const { instanceId, ledger, activate } = options;
   const { retrier: given = {} } = options;
   // Not by class, which a second copy of the package would not share.
   const retrier = "run" in given ? given : new BootstrapRetrier(given);
