@@ -84,7 +84,7 @@ function isCondition(entry: unknown): boolean {
 function said(entry: unknown, folded: string): readonly unknown[] {
   if (!isFields(entry)) return [];
   return Object.entries(entry).flatMap(([name, value]) =>
-    fold(name) === folded && isFilled(value) ? [value as unknown] : [],
+    fold(name) === folded && isFilled(value) ? [value] : [],
   );
 }
 
