@@ -37,7 +37,7 @@ const reasons = {
     "the switch answers a name and checks nothing; zod with the switch checks the types and explains nothing. `derivePhase` weighs age, session, deadline and evidence, and says which rule decided and why.",
   sweep: "bound by memory: hot, the same records take about a third. The switch reads fewer facts of each.",
   condition:
-    "by hand five fields are compared; a condition has five more and those of newer peers, and a twin or a foreign writer's reason must not be stored as it is. Reasons that were found acceptable are remembered, so that their form is not checked again.",
+    "by hand five fields are compared; a condition has five more and those of newer peers, and a twin or a foreign writer's reason must not be stored as it is. A condition that an acceptable update restated is remembered, so that what says the same is only compared.",
   progress:
     "by hand one number is changed in place: no state to keep, no subject of parts, no time, nobody told. A new state a report is what lets a tracker be stored.",
   size: "the tables by folder and by module below say what it is. Of `retry` a third is the tables of `classify` (codes, phrases and their explanations), and a tenth the libraries under it; `retryBootstrap` alone still needs most of both. Of `phase` a third is the observers of the backends, which fall away where they are not imported, and the rules with their sentences are 22 %: `derivePhase` with `allowedOperations` alone is within 8 kB. Of `deadline` the pure functions alone are within 8 kB; the class adds the runners (in process, and with a commit), the clock and eventemitter3.",

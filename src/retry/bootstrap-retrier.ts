@@ -13,7 +13,7 @@ import { RunEvents, type RetrierEvents } from "./run-events.js";
 import { storedFailure } from "./attempt-failure.js";
 import { RunRecord } from "./run-record.js";
 import type { RetrySnapshot } from "./snapshot.js";
-import { conditionOf, failureOutcomeOf, statusOf, type RetryStatus } from "./status.js";
+import { conditionOf, statusOf, type RetryStatus } from "./status.js";
 
 /**
  * Something that may fail for a while. Called once per attempt; may answer with a value or a promise.
@@ -112,6 +112,7 @@ export class BootstrapRetrier {
   /** The run as plain JSON: given as `restore`, another process goes on where this one stopped. */
   snapshot(): RetrySnapshot {
     const record = this.#record;
+    const { end } = record;
     return {
       schemaVersion: 1,
       state: record.state === "refreshing" ? "waiting" : record.state,
@@ -131,8 +132,8 @@ export class BootstrapRetrier {
       suspectCount: record.suspectCount,
       cancelledCount: record.cancelledCount,
       history: record.history.map(storedFailure),
-      ...(record.end === undefined ? undefined : { endedAt: record.end.at }),
-      ...(record.state === "failed" ? { outcome: failureOutcomeOf(record) } : undefined),
+      ...(end === undefined ? undefined : { endedAt: end.at }),
+      ...(end?.outcome === undefined ? undefined : { outcome: end.outcome }),
     };
   }
 

@@ -1,5 +1,6 @@
 import { SlipwayError, type SlipwayErrorCode } from "../errors.js";
 import type { AttemptFailure } from "./attempt-failure.js";
+import type { FailureOutcome } from "./snapshot.js";
 
 /**
  * What the errors of a bootstrap that ended without success have in common. `cause` is the last error that the
@@ -119,4 +120,10 @@ export class BootstrapExhaustedError extends BootstrapError {
 function after(attempts: readonly AttemptFailure[]): string {
   const last = attempts.at(-1);
   return last === undefined ? "" : `; last failure: ${last.code}`;
+}
+
+/** How a run failed that ended with this. A mistake of the program is as final as a permanent failure. */
+export function failureOutcome(reason: unknown): FailureOutcome {
+  if (reason instanceof BootstrapDeadlineError) return "deadline";
+  return reason instanceof BootstrapExhaustedError ? "exhausted" : "permanent";
 }

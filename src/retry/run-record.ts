@@ -1,5 +1,6 @@
 import { messageOf, type AttemptFailure } from "./attempt-failure.js";
 import { cutOffFailure, failureOf, noteOf, type FailureNote } from "./failure-note.js";
+import { failureOutcome } from "./errors.js";
 import type { InterruptedBy } from "./interruption.js";
 import { unmarked } from "./marks.js";
 import type { ResolvedOptions } from "./options.js";
@@ -13,6 +14,13 @@ export interface RunListener {
   attemptFailed(record: RunRecord): void;
   waiting(record: RunRecord): void;
   settled(record: RunRecord): void;
+}
+
+interface RunEnd {
+  readonly at: number;
+  /** How it failed, if it did. */
+  readonly outcome: FailureOutcome | undefined;
+  readonly reason: unknown;
 }
 
 /** Everything that is known of one run: what `status()`, `snapshot()` and the run itself read. */
@@ -46,10 +54,8 @@ export class RunRecord implements RetryProgress {
   declare beside: RunRecord | undefined;
   /** One of several that make one bootstrap: when it succeeds, the bootstrap goes on. */
   declare isPart: boolean;
-  /** When the run ended, and with what: nothing after success, or where another process saw the end. */
-  declare end: { readonly at: number; readonly reason: unknown } | undefined;
-  /** How a run failed that another process saw the end of. */
-  declare storedOutcome: FailureOutcome | undefined;
+  /** When and how the run ended, and with what: nothing after success, or where another process saw the end. */
+  declare end: RunEnd | undefined;
 
   constructor(options: ResolvedOptions, restore?: RetrySnapshot) {
     this.options = options;
@@ -189,7 +195,7 @@ export class RunRecord implements RetryProgress {
 
   settle(state: RetryState, reason: unknown): void {
     this.state = state;
-    this.end = { at: this.now(), reason };
+    this.end = { at: this.now(), outcome: state === "failed" ? failureOutcome(reason) : undefined, reason };
     // A cancelled run keeps its next instant: another process may go on with it.
     if (state !== "cancelled") this.nextAttemptAt = null;
   }
@@ -244,10 +250,14 @@ export class RunRecord implements RetryProgress {
     this.attemptStartedAt = moved(stored.attemptStartedAt);
     this.nextAttemptAt = moved(stored.nextAttemptAt);
     this.retryNowAt = moved(stored.retryNowAt);
-    const { state, endedAt = stored.observedAt, outcome } = stored;
-    if (state === "succeeded" || state === "failed" || state === "cancelled")
-      this.end = { at: Math.max(endedAt + shift, 0), reason: undefined };
-    if (outcome !== undefined) this.storedOutcome = outcome;
+    const { state, endedAt = stored.observedAt, outcome = "permanent" } = stored;
+    // A cancelled run goes on from here: it has no end yet.
+    if (state === "succeeded" || state === "failed")
+      this.end = {
+        at: Math.max(endedAt + shift, 0),
+        outcome: state === "failed" ? outcome : undefined,
+        reason: undefined,
+      };
     const wasCutOff = (state === "attempting" || state === "cancelled") && this.nextAttemptAt === null;
     if (wasCutOff && this.attemptStartedAt !== null) this.#interrupted(this.attemptStartedAt);
     else this.#bound();
@@ -289,7 +299,6 @@ const seldom: Pick<
   | "beside"
   | "isPart"
   | "end"
-  | "storedOutcome"
 > = {
   events: undefined,
   suspects: 0,
@@ -304,7 +313,6 @@ const seldom: Pick<
   beside: undefined,
   isPart: false,
   end: undefined,
-  storedOutcome: undefined,
 };
 Object.assign(RunRecord.prototype, seldom);
 

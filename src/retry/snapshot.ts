@@ -105,7 +105,7 @@ export function decodeRetrySnapshot(value: unknown): RetrySnapshot {
     cancelledCount: whole(record, "cancelledCount"),
     history: history.map(decodeFailure),
     ...(record["endedAt"] === undefined ? undefined : { endedAt: whole(record, "endedAt") }),
-    ...(record["outcome"] === undefined ? undefined : { outcome: failureOutcome(record["outcome"]) }),
+    ...(record["outcome"] === undefined ? undefined : { outcome: outcomeOf(record["outcome"]) }),
   };
   requireKnown(record, snapshot);
   requireConsistent(snapshot);
@@ -114,6 +114,11 @@ export function decodeRetrySnapshot(value: unknown): RetrySnapshot {
 
 function requireConsistent(snapshot: RetrySnapshot): void {
   const { state, observedAt, startedAt, attemptStartedAt, nextAttemptAt, suspects, suspectSince } = snapshot;
+  const { endedAt, outcome } = snapshot;
+  const isOver = state === "succeeded" || state === "failed" || state === "cancelled";
+  if (endedAt !== undefined && (!isOver || endedAt > observedAt))
+    throw wrong("endedAt", `right for ${state} at observedAt`, endedAt);
+  if (outcome !== undefined && state !== "failed") throw wrong("outcome", `absent for ${state}`, outcome);
   const past: readonly (keyof RetrySnapshot)[] = ["startedAt", "attemptStartedAt", "suspectSince"];
   for (const field of past) {
     const at = snapshot[field] as number | null;
@@ -176,7 +181,7 @@ function stateOf(value: unknown): RetryState {
   throw wrong("state", "a state of a run", value);
 }
 
-function failureOutcome(value: unknown): FailureOutcome {
+function outcomeOf(value: unknown): FailureOutcome {
   if (OUTCOMES.includes(value)) return value as FailureOutcome;
   throw wrong("outcome", "a way to fail", value);
 }

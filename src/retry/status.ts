@@ -4,7 +4,7 @@ import { transitionTime } from "../conditions/transition-time.js";
 import type { AttemptFailure } from "./attempt-failure.js";
 import { BootstrapDeadlineError, BootstrapExhaustedError, BootstrapPermanentError } from "./errors.js";
 import type { RunRecord } from "./run-record.js";
-import type { FailureOutcome, RetryState } from "./snapshot.js";
+import type { RetryState } from "./snapshot.js";
 
 /**
  * A run at one instant, for people and for dashboards.
@@ -76,17 +76,9 @@ function publicState({ state }: RunRecord): RetryState {
 }
 
 function outcomeOf(record: RunRecord): RetryStatus["outcome"] {
-  const { state } = record;
+  const { state, end } = record;
   if (state === "succeeded" || state === "cancelled") return state;
-  return state === "failed" ? failureOutcomeOf(record) : null;
-}
-
-/** How a failed run failed, also where another process saw it. */
-export function failureOutcomeOf({ end, storedOutcome }: RunRecord): FailureOutcome {
-  if (storedOutcome !== undefined) return storedOutcome;
-  if (end?.reason instanceof BootstrapDeadlineError) return "deadline";
-  if (end?.reason instanceof BootstrapExhaustedError) return "exhausted";
-  return "permanent";
+  return end?.outcome ?? null;
 }
 
 function sentenceOf(record: RunRecord, now: number): string {
@@ -112,19 +104,22 @@ function sentenceOf(record: RunRecord, now: number): string {
   }
 }
 
-function why(record: RunRecord): string {
-  const { end, last, storedOutcome } = record;
-  const endedWith = end?.reason;
-  if (storedOutcome === "deadline") return "the deadline passed";
-  if (storedOutcome === "exhausted") return "no more attempts were allowed";
-  if (endedWith instanceof BootstrapDeadlineError) {
-    const { waitMs, remainingMs } = endedWith;
+/** Where another process saw the end. */
+const UNKNOWN_WAIT = { waitMs: null, remainingMs: 0 };
+
+function why({ end, last }: RunRecord): string {
+  const reason = end?.reason;
+  if (end?.outcome === "deadline") {
+    const { waitMs, remainingMs } = reason instanceof BootstrapDeadlineError ? reason : UNKNOWN_WAIT;
     if (waitMs === null) return "the deadline passed";
     return `the next attempt was due in ${seconds(waitMs)}, the deadline in ${seconds(remainingMs)}`;
   }
-  if (endedWith instanceof BootstrapExhaustedError) return `${endedWith.maxAttempts} were allowed`;
-  const isPermanent = storedOutcome === "permanent" || endedWith instanceof BootstrapPermanentError;
-  if (!isPermanent) return "the retrier was misused";
+  if (end?.outcome === "exhausted")
+    return reason instanceof BootstrapExhaustedError
+      ? `${reason.maxAttempts} were allowed`
+      : "no more attempts were allowed";
+  // Where another process saw the end there is no reason left, and it was no mistake of this program.
+  if (reason !== undefined && !(reason instanceof BootstrapPermanentError)) return "the retrier was misused";
   return last?.verdict === "suspect" ? "a suspect failure did not pass" : "the failure is permanent";
 }
 

@@ -62,7 +62,7 @@ describe("what a guest is told", () => {
     const plain = toldOf(image);
     expect(JSON.parse(plain["SLIPWAY_COMMAND"] ?? "")).toEqual(["sleep", "1"]);
     expect(plain).not.toHaveProperty("SLIPWAY_OWNER");
-    const account = { uid: 1000, gid: 50, home: "/home/box" };
+    const account = { uid: 1000, gid: 50, home: "/srv/box" };
     const told = toldOf({ ...image, workdir: "/srv/app", account });
     const words = ["/run/slipway/busybox", "nsenter", "-F", "-w/srv/app", "-S", "1000", "-G", "50"];
     expect(JSON.parse(told["SLIPWAY_COMMAND"] ?? "")).toEqual([...words, "sleep", "1"]);

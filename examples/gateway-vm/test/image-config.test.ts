@@ -2,15 +2,15 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { accountOf } from "../src/image/image-config.js";
 
-const PASSWD = "root:x:0:0:root:/root:/bin/sh\nbox:x:1000:50:Box:/home/box:/bin/sh\nbare:x:7:8:::\n";
+const PASSWD = "root:x:0:0:root:/root:/bin/sh\nbox:x:1000:50:Box:/srv/box:/bin/sh\nbare:x:7:8:::\n";
 const GROUP = "root:x:0:\nstaff:x:50:box\nwheel:x:10:\n";
 
 describe("the user whom an image names", () => {
   it.each([
-    ["box", { uid: 1000, gid: 50, home: "/home/box" }],
-    ["1000", { uid: 1000, gid: 50, home: "/home/box" }],
-    ["box:wheel", { uid: 1000, gid: 10, home: "/home/box" }],
-    ["box:11", { uid: 1000, gid: 11, home: "/home/box" }],
+    ["box", { uid: 1000, gid: 50, home: "/srv/box" }],
+    ["1000", { uid: 1000, gid: 50, home: "/srv/box" }],
+    ["box:wheel", { uid: 1000, gid: 10, home: "/srv/box" }],
+    ["box:11", { uid: 1000, gid: 11, home: "/srv/box" }],
     ["bare", { uid: 7, gid: 8, home: "/" }],
     ["4321", { uid: 4321, gid: 0, home: "/" }],
     ["4321:99", { uid: 4321, gid: 99, home: "/" }],

@@ -75,7 +75,7 @@ describe.skipIf(whyNoLab !== null)(
     it("boots, is found again by another driver, pauses, and keeps its workspace over a stop and a start", {
       timeout: 2 * BOOT_LIMIT_MS,
     }, async () => {
-      const command = ["sh", "-c", "echo first > /workspace/mark; echo gone > /root/mark; sync; sleep 1000"];
+      const command = ["sh", "-c", "echo first > /workspace/mark; echo gone > /etc/mark; sync; sleep 1000"];
       const launch = box({ command });
       const { sandbox, instance, access } = launch.request;
       const handle = await started(launch);
@@ -125,7 +125,7 @@ describe.skipIf(whyNoLab !== null)(
       expect(await filesIn(join(dataDir, "sandboxes", sandbox.id))).toEqual(["workspace.img"]);
 
       // The second start ends by itself: the workspace is the first one's, the rest is the image's again.
-      const test = ["sh", "-c", 'test ! -e /root/mark && test "$(cat /workspace/mark)" = first'];
+      const test = ["sh", "-c", 'test ! -e /etc/mark && test "$(cat /workspace/mark)" = first'];
       const second = box({ sandbox, run: 2, command: test });
       await started(second);
       expect(second.step("image")).toEqual([expect.objectContaining({ label: "Image reused", done: true })]);

@@ -125,3 +125,33 @@ it.each(endings)(
     expect(decodeRetrySnapshot(restored.snapshot())).toEqual(restored.snapshot());
   },
 );
+
+it.each([
+  ["endedAt", { endedAt: Number.MAX_SAFE_INTEGER }],
+  ["outcome", { outcome: "deadline" }],
+  ["outcome", { state: "failed", outcome: "tired" }],
+])("refuses an end that contradicts the run: %s, %j", async (field, changes) => {
+  const { retrier } = setUp();
+  await retrier.run(() => "value");
+  const stored = { ...retrier.snapshot(), ...changes };
+  expect(() => decodeRetrySnapshot(stored)).toThrow(
+    expect.objectContaining({ code: "INVALID_STATE", field }),
+  );
+});
+
+it("has no end when a cancelled run is gone on with", async () => {
+  const { clock } = setUp();
+  const controller = new AbortController();
+  const retrier = new BootstrapRetrier({ clock, signal: controller.signal });
+  const run = retrier.run(() => Promise.reject(refused())).catch(() => undefined);
+  await clock.advanceAsync(0);
+  controller.abort();
+  await run;
+  const stored = decodeRetrySnapshot(retrier.snapshot());
+  expect(stored).toMatchObject({ state: "cancelled", endedAt: clock.now() });
+  const restored = new BootstrapRetrier({ clock, restore: stored });
+  const again = restored.run(() => "value");
+  expect(restored.snapshot()).not.toHaveProperty("endedAt");
+  await clock.advanceAsync(60_000);
+  expect(await again).toBe("value");
+});

@@ -26,9 +26,13 @@ export class StateReporter {
     retrier.on("settled", () => this.#changed());
   }
 
-  /** The step that the states from now on are of. */
+  /** The step that the states from now on are of: each of its attempts may say so. */
   begin(step: string): void {
+    if (step === this.#step) return;
+    const isNext = this.#step !== "";
     this.#step = step;
+    // What was said of the step before holds no longer.
+    if (isNext) this.#changed();
   }
 
   /** The gateway answered: what it does not know yet can be said. */
@@ -48,6 +52,8 @@ export class StateReporter {
     const line = `[${this.#step}] ${status.sentence}`;
     if (line !== this.#logged) this.#log(line);
     this.#logged = line;
+    // The gateway hears of a success by what the main process makes of it.
+    if (status.outcome === "succeeded") return;
     this.#wanted = keyOf(this.#step, status);
     if (status.lastError?.kind === "network" || status.lastError?.kind === "name") this.#reachable = false;
     this.#send();
@@ -71,11 +77,9 @@ export class StateReporter {
 
   async #report(): Promise<void> {
     const { reason, message, cause } = this.#retrier.toCondition();
-    // One step that succeeded is not the whole bootstrap.
-    const said = reason === "BootstrapSucceeded" ? "BootstrapInProgress" : reason;
     const text = shortened(`${this.#step}: ${message}`);
     const why = cause && { reason: cause.reason.slice(0, 128), message: shortened(cause.message) };
-    const report = { kind: "bootstrap", succeeded: false, reason: said, message: text, cause: why } as const;
+    const report = { kind: "bootstrap", succeeded: false, reason, message: text, cause: why } as const;
     await this.#link.report(report, this.#cancel.signal);
   }
 }
