@@ -1,5 +1,6 @@
 import { readDeadline } from "slipway";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { recordLaunched } from "../src/decide/driver-report.js";
 import type { DriverProgress } from "../src/driver/driver.js";
 import type { Gateway } from "../src/gateway/gateway.js";
 import { Bench, BUDGETS } from "./bench.js";
@@ -120,6 +121,38 @@ describe("waiting for somebody else's work", () => {
     await bench.pass(30_000);
     expect(await deadline(next)).toMatchObject({ paused: true, deadlineAt: createdAt + CEILING_MS });
     expect(await budgetLeft(next)).toBe(running);
+  });
+
+  it("is not waited for by nobody: found without its launch it runs again, and stalls, long before the ceiling", async () => {
+    await say(waiting(0));
+    await bench.kill(gateway);
+    bench.clock.suspend(60_000);
+    // The one that comes next cannot find out what became of the launch.
+    bench.driver.onObserve = () => Promise.reject(new Error("the engine is away"));
+    const next = await bench.gateway("two");
+    expect(await deadline(next)).toMatchObject({ paused: false });
+    await bench.pass(BUDGETS.stallMs!);
+    expect(await deadline(next)).toMatchObject({ status: "expired", limitedBy: "stall" });
+    // Written with the next sweep, for the sandbox is looked at again and again meanwhile.
+    await bench.pass(10_000);
+    expect(await bench.read(next, id)).toMatchObject({ phase: "Error", reason: "ImagePreparationTimedOut" });
+  });
+
+  it("does not begin with the late word of a launch that has ended, or of one that has started its work", async () => {
+    await bench.pass(1000);
+    bench.driver.launches.at(-1)!.succeed();
+    await bench.settle();
+    await say(waiting(1));
+    expect(await deadline()).toMatchObject({ paused: false });
+  });
+
+  it("is not ended by an earlier run that says it has started", async () => {
+    await say(waiting(0));
+    const record = await bench.read(gateway, id);
+    const later = { ...record, run: 2, instance: { ...record.instance!, run: 2 } };
+    const told = recordLaunched(later, { run: 1, handle: null }, bench.clock.now());
+    expect(told.result).toBe(false);
+    expect(told.record.deadline?.pausedAt).toBe(record.deadline?.pausedAt);
   });
 
   it("is over when the driver gives up, and the pause before the next try is on the budget", async () => {

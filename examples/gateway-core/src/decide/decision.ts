@@ -45,7 +45,20 @@ export function applyToDeadline(
 
 /** The record as time alone has made it. Every rule starts here, so that late news meets the expiry first. */
 export function observeTime(record: SandboxRecord, now: number): SandboxRecord {
-  return applyToDeadline(record, { type: "tick" }, now).record;
+  return applyToDeadline(withoutLostWait(record, now), { type: "tick" }, now).record;
+}
+
+/**
+ * A wait for somebody else's work ends when the lease of the launch that waits is found lapsed: whoever would have said
+ * that it is over may be gone, and a pause that nobody holds would hide a stall up to the ceiling.
+ */
+function withoutLostWait(record: SandboxRecord, now: number): SandboxRecord {
+  const { deadline, lease } = record;
+  if (deadline?.status !== "active" || deadline.pausedAt === null) return record;
+  if (lease === null || lease.until > now) return record;
+  const { attempt, pauseSeq } = deadline;
+  const event = { type: "resume", attempt, seq: (pauseSeq ?? 0) + 1 } as const;
+  return applyToDeadline(record, event, now).record;
 }
 
 export interface PhaseReason {

@@ -34,7 +34,10 @@ export function recordProgress(
   if (refused !== null && refused !== "duplicate") {
     return { record: observed, result: { applied: false, why: refused } };
   }
-  const waits = progress.waiting === true && progress.done !== true;
+  const { instance } = observed;
+  // What is started waits for nobody, and neither does what has ended: such a report comes late.
+  const isLaunching = instance?.run === run && instance.launchedAt === null;
+  const waits = isLaunching && progress.waiting === true && progress.done !== true;
   // Time runs again before what was done in it counts, and stands still after.
   let record = waits ? observed : withWaiting(observed, false, now);
   if (steps !== record.steps) record = { ...record, steps };

@@ -44,7 +44,7 @@ import { authenticateSupervisor } from "./supervisor-auth.js";
 import { Sweeper } from "./sweeper.js";
 
 const SWEEP_EVERY_MS = 10_000;
-/** What workers and news of other gateways' writes may ask of the store at once; requests and expiries do not queue. */
+/** What workers and news of other gateways' writes may ask of the store at once; requests, expiries and launches do not queue. */
 const BACKGROUND_AT_ONCE = 6;
 
 export interface CreateRequest {
@@ -351,6 +351,7 @@ export class Gateway {
     const worker = new SandboxWorker({
       id,
       records: this.#background,
+      urgent: this.records,
       activations: this.activations,
       clock: this.clock,
       log: this.#options.log,

@@ -17,12 +17,15 @@ import { limitedCall } from "./limited-call.js";
 import { messageOf } from "./log.js";
 import { Paced } from "./paced.js";
 import { managesLifecycle, policyOf, type PolicyOptions } from "./policy.js";
+import type { SandboxRecords } from "./sandbox-records.js";
 import { attemptToken, secretsOf, withoutSecrets } from "./secrets.js";
 
 const STOP_LIMIT_MS = 30_000;
 
 export interface SandboxWorkerOptions extends LaunchDeps {
   readonly id: string;
+  /** The records for what cannot wait its turn behind a crowd: the lease, progress and end of a launch. */
+  readonly urgent: SandboxRecords;
   readonly drivers: ReadonlyMap<string, Driver>;
   readonly budgets: Budgets;
   readonly activations: Activations;
@@ -150,7 +153,8 @@ export class SandboxWorker {
       this.#launch = { running, controller };
     };
     try {
-      await launch(this.#options.id, driver, controller, onStarted, this.#options);
+      const deps = { ...this.#options, records: this.#options.urgent };
+      await launch(this.#options.id, driver, controller, onStarted, deps);
     } finally {
       this.#launch = null;
     }

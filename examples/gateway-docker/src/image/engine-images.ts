@@ -124,6 +124,8 @@ export class EngineImages {
       total: bytes,
       done: true,
     });
+    // Said before an engine says anything of it, if it does at all: whoever waits goes on waiting.
+    tell("image", { step: "image", ...words.image, unit: "bytes" });
     return this.#arrived(reference, words.image, bytes, signal, tell);
   }
 

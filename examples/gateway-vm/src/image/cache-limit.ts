@@ -22,9 +22,9 @@ export async function trimCache(directory: string, limitBytes: number): Promise<
   const found = await Promise.all(names.map((name) => entryAt(join(directory, name))));
   const entries = found.filter((entry) => entry !== null).sort((a, b) => a.usedAt - b.usedAt);
   let excess = entries.reduce((sum, { bytes }) => sum + bytes, 0) - limitBytes;
-  for (const { rootfs, bytes, inUse } of entries) {
+  for (const entry of entries) {
     if (excess <= 0) return;
-    if (!inUse && (await removeImage(rootfs))) excess -= bytes;
+    if (!entry.inUse && (await removeImage(entry))) excess -= entry.bytes;
   }
 }
 
@@ -41,10 +41,13 @@ async function entryAt(rootfs: string): Promise<Entry | null> {
 }
 
 /** Under the image's lock, so that it is never half there for somebody who packs it anew. */
-async function removeImage(rootfs: string): Promise<boolean> {
+async function removeImage({ rootfs, usedAt }: Entry): Promise<boolean> {
   const lock = await ImageLock.tryTake(`${rootfs}.lock`, { sandbox: "(removal)", file: rootfs });
   if (!(lock instanceof ImageLock)) return false;
   try {
+    // Looked at again: it may have been taken while others were removed.
+    const now = await entryAt(rootfs);
+    if (now === null || now.inUse || now.usedAt !== usedAt) return false;
     await rm(rootfs, { force: true });
     await rm(contentOf(rootfs), { force: true });
     return true;
