@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
-import { isMemoryKill, memoryKills } from "../src/supervisor/memory-kills.js";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { isMemoryKill, MemoryWatch, memoryKills } from "../src/supervisor/memory-kills.js";
 import { tempDir } from "./temp-dir.js";
 
 const killed = { exitCode: null, signal: "SIGKILL" };
@@ -31,5 +31,21 @@ describe("an end is for lack of memory", () => {
     ["another signal", { exitCode: null, signal: "SIGTERM" }, 0, 1, false],
   ])("%s: %j, %j then %j: %j", (_what, exit, before, after, expected) => {
     expect(isMemoryKill(exit, before, after)).toBe(expected);
+  });
+});
+
+describe("the watch over a main process", () => {
+  beforeEach(() => vi.useFakeTimers());
+  afterEach(() => vi.useRealTimers());
+
+  it("takes a rise of the last seconds for the reason of a kill, and none from long before", async () => {
+    let count = 0;
+    const read = () => Promise.resolve(count);
+    const [late, soon] = [new MemoryWatch(read), new MemoryWatch(read)];
+    count = 1;
+    expect(await soon.wasReasonOf(killed)).toBe(true);
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(await late.wasReasonOf(killed)).toBe(false);
+    expect(vi.getTimerCount()).toBe(0);
   });
 });

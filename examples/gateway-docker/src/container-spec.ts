@@ -49,6 +49,7 @@ export function containerSpec(
     SLIPWAY_STOP_GRACE_MS: String(stopGraceMs),
     SLIPWAY_SANDBOX: sandbox.id,
     SLIPWAY_RUN: String(instance.run),
+    SLIPWAY_OWNS_MEMORY: "1",
     ...(access.budgetMs !== undefined && { SLIPWAY_BUDGET_MS: String(access.budgetMs) }),
     SLIPWAY_COMMAND: JSON.stringify(request.command.map(insideImage)),
   };

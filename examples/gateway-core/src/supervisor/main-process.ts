@@ -4,7 +4,7 @@ import { constants } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import { groupMembers } from "../driver/process-identity.js";
 import type { Policy } from "../policy/policy.js";
-import { isMemoryKill, memoryKills } from "./memory-kills.js";
+import { MemoryWatch } from "./memory-kills.js";
 import { inherited } from "./settings.js";
 
 export interface MainExit {
@@ -28,32 +28,36 @@ export class MainProcess {
   readonly #started: Promise<boolean>;
   #hasEnded = false;
 
-  private constructor(child: ChildProcess | Error, kills: Promise<number | null>) {
+  private constructor(child: ChildProcess | Error, memory: MemoryWatch | null) {
     this.#child = child instanceof Error ? null : child;
     if (!(child instanceof Error)) child.once("exit", () => (this.#hasEnded = true));
     this.#started =
       child instanceof Error || child.pid === undefined ? Promise.resolve(false) : spawnOf(child);
-    this.exit = child instanceof Error ? Promise.resolve(cannotRun(child)) : exitOf(child, kills);
+    this.exit = child instanceof Error ? Promise.resolve(cannotRun(child)) : exitOf(child, memory);
   }
 
-  /** @param enforced - Variables that outrank the policy's own. */
+  /**
+   * @param enforced - Variables that outrank the policy's own.
+   * @param ownsMemory - Whether the control group that this process sees is the sandbox's alone.
+   */
   static start(
     command: readonly string[],
     policy: Policy,
     enforced: Readonly<Record<string, string>> = {},
+    ownsMemory = false,
   ): MainProcess {
     const [program = "", ...args] = command;
-    // Asked before there is a process that can be killed.
-    const kills = memoryKills();
+    // Begun before there is a process that can be killed.
+    const memory = ownsMemory ? new MemoryWatch() : null;
     try {
       const child = spawn(program, args, {
         stdio: ["ignore", "inherit", "inherit"],
         env: { ...inherited(process.env), ...policy.env, ...enforced },
       });
-      return new MainProcess(child, kills);
+      return new MainProcess(child, memory);
     } catch (error) {
       // A part of the faults is thrown at once: an argument list that is too long, an empty program.
-      return new MainProcess(error as Error, kills);
+      return new MainProcess(error as Error, memory);
     }
   }
 
@@ -79,13 +83,13 @@ async function spawnOf(child: ChildProcess): Promise<boolean> {
   );
 }
 
-async function exitOf(child: ChildProcess, kills: Promise<number | null>): Promise<MainExit> {
+async function exitOf(child: ChildProcess, memory: MemoryWatch | null): Promise<MainExit> {
   try {
     const [exitCode, signal] = (await once(child, "exit")) as [number | null, NodeJS.Signals | null];
     // The engine knows it too, but only of a container as a whole, and later than this process tells it.
-    const lacked = isMemoryKill({ exitCode, signal }, await kills, await memoryKills());
+    const lacked = await memory?.wasReasonOf({ exitCode, signal });
     await endLeftovers();
-    return { exitCode, signal, ...(lacked ? { outOfMemory: true as const } : undefined) };
+    return { exitCode, signal, ...(lacked === true ? { outOfMemory: true as const } : undefined) };
   } catch (error) {
     return cannotRun(error as Error);
   }

@@ -20,12 +20,41 @@ export async function memoryKills(files: readonly string[] = COUNTERS): Promise<
   return null;
 }
 
+/** How old the count may be that an end is compared with: a kill long before it is no reason for it. */
+const COUNT_EVERY_MS = 5000;
+
+/** Follows the kernel's count while a main process runs. For a control group that is the sandbox's own alone. */
+export class MemoryWatch {
+  readonly #read: () => Promise<number | null>;
+  readonly #timer: NodeJS.Timeout;
+  #count: Promise<number | null>;
+
+  constructor(read: () => Promise<number | null> = memoryKills) {
+    this.#read = read;
+    this.#count = read();
+    this.#timer = setInterval(() => {
+      this.#count = read();
+    }, COUNT_EVERY_MS).unref();
+  }
+
+  /** Whether the main process ended for lack of memory. Ends the watch. */
+  async wasReasonOf(exit: Exit): Promise<boolean> {
+    clearInterval(this.#timer);
+    return isMemoryKill(exit, await this.#count, await this.#read());
+  }
+}
+
+interface Exit {
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+}
+
 /**
- * Whether a main process ended for lack of memory: it was killed, and the kernel's count rose while it ran. A kill
- * alone may be anybody's, and a count that rose may be that of a process which the main one outlived.
+ * Whether a process ended for lack of memory: it was killed, and the kernel's count rose. A kill alone may be
+ * anybody's, and a count that rose may be that of a process which this one outlived.
  */
 export function isMemoryKill(
-  { exitCode, signal }: { readonly exitCode: number | null; readonly signal: string | null },
+  { exitCode, signal }: Exit,
   before: number | null,
   after: number | null,
 ): boolean {

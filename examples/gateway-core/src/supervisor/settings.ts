@@ -9,6 +9,8 @@ export interface SupervisorSettings {
   readonly note: string | undefined;
   /** How long the bootstrap may take until the gateway says how long. */
   readonly budgetMs: number;
+  /** Whether the control group that the supervisor sees is the sandbox's alone, as a container's is. */
+  readonly ownsMemory: boolean;
 }
 
 /** As long as a gateway grants an image's preparation, unless the driver says otherwise. */
@@ -22,6 +24,7 @@ const OWN = new Set([
   "SLIPWAY_COMMAND",
   "SLIPWAY_NOTE",
   "SLIPWAY_BUDGET_MS",
+  "SLIPWAY_OWNS_MEMORY",
 ]);
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -36,6 +39,7 @@ export function readSettings(env: Environment): SupervisorSettings {
     command: command(required(env, "SLIPWAY_COMMAND")),
     note: env["SLIPWAY_NOTE"],
     budgetMs: whole("SLIPWAY_BUDGET_MS", env["SLIPWAY_BUDGET_MS"] ?? String(DEFAULT_BUDGET_MS)),
+    ownsMemory: env["SLIPWAY_OWNS_MEMORY"] === "1",
   };
 }
 

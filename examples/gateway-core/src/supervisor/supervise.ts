@@ -130,7 +130,12 @@ export class Supervisor {
         }
         log("[activation] The main process is started.");
         const { policy } = bootstrap.accepted;
-        this.#main = MainProcess.start(settings.command, policy, this.#enforcement.environment);
+        this.#main = MainProcess.start(
+          settings.command,
+          policy,
+          this.#enforcement.environment,
+          settings.ownsMemory,
+        );
       },
     });
   }

@@ -62,6 +62,7 @@ function container(
       { name: "SLIPWAY_GATEWAY_URL", value: access.url },
       { name: "SLIPWAY_SANDBOX", value: sandbox.id },
       { name: "SLIPWAY_RUN", value: String(instance.run) },
+      { name: "SLIPWAY_OWNS_MEMORY", value: "1" },
       ...(access.budgetMs === undefined
         ? []
         : [{ name: "SLIPWAY_BUDGET_MS", value: String(access.budgetMs) }]),
