@@ -43,11 +43,11 @@ export interface RetrySnapshot extends RetryProgress {
   /** When the run ended; absent before, and in what earlier releases wrote. */
   readonly endedAt?: number;
   /** How it failed; absent unless it did, and in what earlier releases wrote. */
-  readonly outcome?: FailureOutcome;
+  readonly outcome?: "permanent" | "deadline" | "exhausted";
 }
 
 /** How a run failed. */
-export type FailureOutcome = "permanent" | "deadline" | "exhausted";
+export type FailureOutcome = NonNullable<RetrySnapshot["outcome"]>;
 
 const OUTCOMES: readonly unknown[] = ["permanent", "deadline", "exhausted"] satisfies FailureOutcome[];
 

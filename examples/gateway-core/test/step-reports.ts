@@ -1,8 +1,8 @@
 import { recordProgress } from "../src/decide/progress-report.js";
 import type { DriverProgress } from "../src/driver/driver.js";
 import { stepViews, type StepView } from "../src/http/step-view.js";
-import type { SandboxRecord } from "../src/record/record.js";
-import { recordWith } from "./records.js";
+import { instanceIdOf, type Instance, type SandboxRecord } from "../src/record/record.js";
+import { NOW, recordWith } from "./records.js";
 
 /** What a driver says at an instant, and in which run if not the first. */
 export type Said = readonly [at: number, progress: DriverProgress, run?: number];
@@ -11,8 +11,14 @@ export type Said = readonly [at: number, progress: DriverProgress, run?: number]
 export function recordAfter(...said: readonly Said[]): SandboxRecord {
   return said.reduce<SandboxRecord>((record, [at, progress, run = 1]) => {
     const attempt = record.deadline?.attempt ?? "";
-    return recordProgress({ ...record, run }, { attempt, run, progress }, at).record;
+    const launching = { ...record, run, instance: launchOf(run) };
+    return recordProgress(launching, { attempt, run, progress }, at).record;
   }, recordWith());
+}
+
+/** A run whose driver is at work and has started nothing yet. */
+function launchOf(run: number): Instance {
+  return { id: instanceIdOf("sb", run), run, handle: null, startedAt: NOW - 60_000, launchedAt: null };
 }
 
 /** The steps of such a record as the API shows them. */

@@ -1,7 +1,7 @@
 import type Docker from "dockerode";
 import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
-import { mkdtemp } from "node:fs/promises";
+import { mkdir, mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
@@ -43,6 +43,17 @@ export class TestEngine {
     const engine = new TestEngine(dir);
     await engine.start(options);
     return engine;
+  }
+
+  /** An engine whose data lie on a disk of their own, which is full at once. Whoever started it unmounts `data`. */
+  static onSmallDisk(megabytes: number): Promise<TestEngine> {
+    return TestEngine.start([], async (dir) => {
+      const disk = join(dir, "disk");
+      await run("truncate", ["-s", `${megabytes}M`, disk]);
+      await run("mkfs.ext4", ["-q", disk]);
+      await mkdir(join(dir, "data"));
+      await run("mount", ["-o", "loop", disk, join(dir, "data")]);
+    });
   }
 
   async start(options: readonly string[] = []): Promise<void> {

@@ -5,19 +5,16 @@ import {
   eventually,
   type StartedGatewayOptions,
 } from "@slipway-examples/gateway-core/testing";
-import { execFile } from "node:child_process";
 import { createWriteStream } from "node:fs";
-import { mkdir, readdir } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { dockerDrivers } from "../src/docker-drivers.js";
 import { findBusybox, packSandboxImage } from "../src/guest/sandbox-image.js";
 import { open } from "./driver-bench.js";
 import { TestEngine, whyNoEngine } from "./engine.js";
 
-const run = promisify(execFile);
 const IMAGE = "slipway-sandbox:latest";
 const LIMIT_MS = 120_000;
 
@@ -148,13 +145,7 @@ describe.skipIf(whyNoEngine !== null)(
     });
 
     it("a full disk is tried again, says so, and leaves nothing on it", async () => {
-      const small = await TestEngine.start([], async (dir) => {
-        const disk = join(dir, "disk");
-        await run("truncate", ["-s", "150M", disk]);
-        await run("mkfs.ext4", ["-q", disk]);
-        await mkdir(join(dir, "data"));
-        await run("mount", ["-o", "loop", disk, join(dir, "data")]);
-      });
+      const small = await TestEngine.onSmallDisk(150);
       try {
         const path = await archive(200_000_000);
         const { client } = await opened(small);

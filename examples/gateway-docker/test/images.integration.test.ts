@@ -3,7 +3,7 @@ import { PermanentDriverError, type DriverProgress, type ImageSpec } from "@slip
 import { systemClock } from "slipway";
 import { execFile } from "node:child_process";
 import { createWriteStream } from "node:fs";
-import { mkdir, readdir, stat, utimes } from "node:fs/promises";
+import { readdir, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
@@ -213,13 +213,7 @@ describe.skipIf(whyNoEngine !== null)(`images in a real engine (${whyNoEngine ??
   });
 
   it("takes a full disk as something that may pass, leaves nothing on it, and goes on once there is room", async () => {
-    const small = await TestEngine.start([], async (dir) => {
-      const disk = join(dir, "disk");
-      await run("truncate", ["-s", "150M", disk]);
-      await run("mkfs.ext4", ["-q", disk]);
-      await mkdir(join(dir, "data"));
-      await run("mount", ["-o", "loop", disk, join(dir, "data")]);
-    });
+    const small = await TestEngine.onSmallDisk(150);
     try {
       const there = new EngineImages(small.docker, systemClock);
       const path = join(await temp.make(), "rootfs.tar");
