@@ -632,6 +632,49 @@ describe("snapshots", () => {
     expect(late).not.toHaveBeenCalled();
   });
 
+  describe("of a refresh that was cut off", () => {
+    const cutOff: Record<string, (controller: AbortController, retrier: BootstrapRetrier) => void> = {
+      "by a crash": () => undefined,
+      "by the caller": (controller) => clock.schedule(clock.now() + 5, () => controller.abort("stop")),
+      "by a listener, before it began": (controller, retrier) =>
+        retrier.on("failure", () => controller.abort("stop")),
+    };
+
+    it.each(Object.keys(cutOff))("%s let it be made again, after a wait", async (how) => {
+      const controller = new AbortController();
+      const retrier = make({ refresh: () => new Promise(() => undefined), signal: controller.signal });
+      cutOff[how]?.(controller, retrier);
+      retrier.run(() => Promise.reject(unauthenticated())).catch(() => undefined);
+      await clock.advanceAsync(10);
+
+      const refresh = vi.fn();
+      const attempts: number[] = [];
+      const run = make({ restore: retrier.snapshot(), refresh }).run(({ attempt }) => {
+        attempts.push(attempt);
+        if (refresh.mock.calls.length === 0) throw unauthenticated();
+        return "in";
+      });
+      await clock.advanceAsync(500);
+      expect(attempts).toEqual([]);
+      await clock.advanceAsync(60_000);
+      expect(await run).toBe("in");
+      expect([attempts, refresh.mock.calls.length]).toEqual([[2, 3], 1]);
+    });
+  });
+
+  it("that lie at the end of time are waited for within it", () => {
+    const far = {
+      ...make().snapshot(),
+      state: "waiting",
+      startedAt: 0,
+      attempts: 1,
+      attemptStartedAt: 0,
+    } as const;
+    const late = new VirtualClock({ startAt: 8_640_000_000_000_000 - 5 });
+    const next = make({ clock: late, restore: { ...far, nextAttemptAt: Number.MAX_SAFE_INTEGER } });
+    expect(next.snapshot().nextAttemptAt).toBe(8_640_000_000_000_000);
+  });
+
   it("can be read under a clock that begins at zero, and written again", async () => {
     const stored = await at(40);
     clock = new VirtualClock({ startAt: 5 });

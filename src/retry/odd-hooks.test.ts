@@ -1,6 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { VirtualClock } from "../testing/index.js";
-import { BootstrapPermanentError, BootstrapRetrier, permanent } from "./index.js";
+import {
+  BootstrapPermanentError,
+  BootstrapRetrier,
+  permanent,
+  type BootstrapRetrierOptions,
+} from "./index.js";
 
 const macrotask = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 const caught = (run: Promise<unknown>): Promise<unknown> =>
@@ -67,22 +72,39 @@ describe("an onHookError that rejects", () => {
   });
 });
 
-describe("an abort in a classifier", () => {
-  it("ends the run, and nothing is told after its end", async () => {
-    const controller = new AbortController();
-    const told: string[] = [];
-    const retrier = new BootstrapRetrier({
-      clock: new VirtualClock(),
-      signal: controller.signal,
-      classify: () => {
+describe("an abort in a hook that is asked what follows a failure", () => {
+  const aborting = (controller: AbortController): Record<string, Partial<BootstrapRetrierOptions>> => {
+    const abortAnd =
+      <Answer>(answer: Answer) =>
+      (): Answer => {
         controller.abort("stop");
-        return undefined;
+        return answer;
+      };
+    return {
+      classify: { classify: abortAnd(undefined) },
+      backoff: { backoff: { delayMs: abortAnd(1000) } },
+      random: { random: abortAnd(0.5) },
+      "remainingMs of the deadline": {
+        deadline: { signal: new AbortController().signal, remainingMs: abortAnd(1e9) },
       },
-    });
-    for (const name of ["attempt", "failure", "waiting", "settled"] as const)
-      retrier.on(name, () => told.push(name));
-    expect(await caught(retrier.run(() => Promise.reject(new Error("refused"))))).toBe("stop");
-    expect(told).toEqual(["attempt", "settled"]);
-    expect(retrier.status().state).toBe("cancelled");
-  });
+    };
+  };
+
+  it.each(["classify", "backoff", "random", "remainingMs of the deadline"])(
+    "(%s) ends the run, and nothing is told after its end",
+    async (hook) => {
+      const controller = new AbortController();
+      const { signal } = controller;
+      const told: string[] = [];
+      const clock = new VirtualClock();
+      const retrier = new BootstrapRetrier({ clock, signal, ...aborting(controller)[hook] });
+      for (const name of ["attempt", "failure", "waiting", "settled"] as const)
+        retrier.on(name, () => told.push(name));
+      expect(await caught(retrier.run(() => Promise.reject(new Error("refused"))))).toBe("stop");
+      expect(told.at(-1)).toBe("settled");
+      expect(told).not.toContain("failure");
+      expect(retrier.status().state).toBe("cancelled");
+      expect(clock.timers).toBe(0);
+    },
+  );
 });

@@ -23,6 +23,14 @@ interface RunEnd {
   readonly reason: unknown;
 }
 
+/** A failure, and what follows it. */
+export interface WeighedFailure {
+  readonly classification: Classification;
+  readonly now: number;
+  readonly progress: RetryProgress;
+  readonly decision: RetryDecision;
+}
+
 /** Everything that is known of one run: what `status()`, `snapshot()` and the run itself read. */
 export class RunRecord implements RetryProgress {
   readonly options: ResolvedOptions;
@@ -157,12 +165,18 @@ export class RunRecord implements RetryProgress {
     return true;
   }
 
-  fail(error: unknown, classification: Classification, now: number): RetryDecision {
+  /** What a failure makes of the run. Asks the backoff, which may be the embedder's own, and changes nothing. */
+  weigh(classification: Classification, now: number): WeighedFailure {
     const canRefresh = this.options.refresh !== undefined;
     const previousHintMs = (this.laterNotes.at(-1) ?? this.firstNote)?.hint?.hintMs ?? null;
     const facts = { classification, now, remainingMs: this.remainingMs(), previousHintMs, canRefresh };
-    const { progress, decision } = afterFailure(this, facts, this.options);
+    return { classification, now, ...afterFailure(this, facts, this.options) };
+  }
+
+  fail(error: unknown, { classification, now, progress, decision }: WeighedFailure): void {
     this.#take(progress);
+    // It counts as made once it is done: one that is cut off may be made again.
+    if (decision.next === "refresh") this.refreshed = false;
     this.nextAttemptAt = decision.next === "wait" ? now + (decision.waitMs ?? 0) : null;
     this.#remember({
       attempt: this.attempts,
@@ -178,7 +192,6 @@ export class RunRecord implements RetryProgress {
       hintClamped: decision.hintClamped,
       error,
     });
-    return decision;
   }
 
   /** The attempt that was under way when the run was ended from outside. */
@@ -259,15 +272,27 @@ export class RunRecord implements RetryProgress {
         reason: undefined,
       };
     const wasCutOff = (state === "attempting" || state === "cancelled") && this.nextAttemptAt === null;
-    if (wasCutOff && this.attemptStartedAt !== null) this.#interrupted(this.attemptStartedAt);
+    if (this.attemptStartedAt !== null && wasCutOff) this.#interrupted(this.attemptStartedAt);
+    else if (this.attemptStartedAt !== null && this.#wasRefreshing(state))
+      this.#backOff(this.attemptStartedAt);
     else this.#bound();
   }
 
-  /** The attempt that the other process died in counts as failed, or a crash in every attempt would storm. */
-  #interrupted(startedAt: number): void {
+  /** A permanent failure is followed by nothing but a refresh, and this one was not made. */
+  #wasRefreshing(state: RetryState): boolean {
+    if (state !== "waiting" && state !== "cancelled") return false;
+    return this.last?.verdict === "permanent" && !this.refreshed;
+  }
+
+  /** What the other process died in counts as failed, or a crash in every attempt or refresh would storm. */
+  #backOff(startedAt: number): void {
     this.failures += 1;
     this.previousMs = delayOf(this.options, this.failures, this.previousMs);
     this.nextAttemptAt = Math.min(startedAt + this.previousMs, LAST_INSTANT);
+  }
+
+  #interrupted(startedAt: number): void {
+    this.#backOff(startedAt);
     if (this.last?.attempt === this.attempts) return;
     this.transientCount += 1;
     this.#note("transient", "INTERRUPTED", "The process ended during the attempt", startedAt);
@@ -278,7 +303,7 @@ export class RunRecord implements RetryProgress {
     if (this.nextAttemptAt === null) return;
     const { backoff, hintCapMs } = this.options;
     const longest = Math.max(backoff.capMs ?? LONGEST_STORED_WAIT_MS, hintCapMs);
-    this.nextAttemptAt = Math.min(this.nextAttemptAt, this.now() + longest);
+    this.nextAttemptAt = Math.min(this.nextAttemptAt, this.now() + longest, LAST_INSTANT);
   }
 }
 

@@ -87,9 +87,11 @@ export class Run<T> extends AttemptRace {
   #prepare(now: number): void {
     const { record } = this;
     const { signal, deadline } = record.options;
+    const isOverdue = this.#isOverdue();
+    // Asked last: whoever says how much is left may have aborted, and nobody watches yet.
     if (signal?.aborted === true) {
       this.interrupt("caller");
-    } else if (this.#isOverdue()) {
+    } else if (isOverdue) {
       this.interrupt("deadline");
     } else if (record.isExhausted()) {
       this.#end("failed", exhaustedEnd(record));
@@ -164,6 +166,7 @@ export class Run<T> extends AttemptRace {
 
   protected override succeeded(): void {
     if (this.record.state === "refreshing") {
+      this.record.refreshed = true;
       this.#beginWait();
       return;
     }
@@ -182,12 +185,13 @@ export class Run<T> extends AttemptRace {
     try {
       const now = record.now();
       const classification = judge(error, { signal: options.signal, timedOut, now }, options);
-      // A classifier may have aborted the run: its end is told by now, and nothing follows it.
-      if (this.#isEnded()) return;
-      const decision = record.fail(error, classification, now);
+      const weighed = this.#isEnded() ? undefined : record.weigh(classification, now);
+      // A classifier or a backoff may have aborted the run: its end is told by now, and nothing follows it.
+      if (weighed === undefined || this.#isEnded()) return;
+      record.fail(error, weighed);
       record.events?.attemptFailed(record);
       // A listener may have aborted the run.
-      if (!this.#isEnded()) this.#follow(decision, error);
+      if (!this.#isEnded()) this.#follow(weighed.decision, error);
     } catch (mistake) {
       // A backoff of the embedder's own threw: a mistake, which no attempt mends.
       this.#end("failed", mistake);
