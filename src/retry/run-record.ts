@@ -4,8 +4,9 @@ import { failureOutcome } from "./errors.js";
 import type { InterruptedBy } from "./interruption.js";
 import { unmarked } from "./marks.js";
 import type { ResolvedOptions } from "./options.js";
-import { afterFailure, delayOf, LAST_INSTANT, type RetryDecision, type RetryProgress } from "./progress.js";
-import type { FailureOutcome, RetrySnapshot, RetryState } from "./snapshot.js";
+import { afterFailure, type RetryDecision, type RetryProgress } from "./progress.js";
+import { restoredRun, type RunEnd } from "./restored-run.js";
+import type { RetrySnapshot, RetryState } from "./snapshot.js";
 import type { Classification } from "./verdict.js";
 
 /** Told of everything that happens in a run, as it happens. */
@@ -14,13 +15,6 @@ export interface RunListener {
   attemptFailed(record: RunRecord): void;
   waiting(record: RunRecord): void;
   settled(record: RunRecord): void;
-}
-
-interface RunEnd {
-  readonly at: number;
-  /** How it failed, if it did. */
-  readonly outcome: FailureOutcome | undefined;
-  readonly reason: unknown;
 }
 
 /** A failure, and what follows it. */
@@ -246,64 +240,21 @@ export class RunRecord implements RetryProgress {
     if (this.cancelledCount !== progress.cancelledCount) this.cancelledCount = progress.cancelledCount;
   }
 
-  /**
-   * Under a clock that was set back every instant moves along with it, so that the wait keeps the time it had left,
-   * and never more.
-   */
   #restore(stored: RetrySnapshot): void {
-    const shift = Math.min(this.now() - stored.observedAt, 0);
-    const moved = (at: number | null): number | null => (at === null ? null : Math.max(at + shift, 0));
+    const run = restoredRun(stored, this.options, this.now());
     this.state = stored.state;
-    this.#take(stored);
-    this.suspectSince = moved(stored.suspectSince);
+    this.#take(run);
     const began = stored.startedAt ?? 0;
     const notes = stored.history.map((failure) => noteOf({ ...failure, error: undefined }, began));
     [this.firstNote, ...this.laterNotes] = notes;
-    this.startedAt = moved(stored.startedAt);
-    this.attemptStartedAt = moved(stored.attemptStartedAt);
-    this.nextAttemptAt = moved(stored.nextAttemptAt);
-    this.retryNowAt = moved(stored.retryNowAt);
-    const { state, endedAt = stored.observedAt, outcome = "permanent" } = stored;
-    // A cancelled run goes on from here: it has no end yet.
-    if (state === "succeeded" || state === "failed")
-      this.end = {
-        at: Math.max(endedAt + shift, 0),
-        outcome: state === "failed" ? outcome : undefined,
-        reason: undefined,
-      };
-    const wasCutOff = (state === "attempting" || state === "cancelled") && this.nextAttemptAt === null;
-    if (this.attemptStartedAt !== null && wasCutOff) this.#interrupted(this.attemptStartedAt);
-    else if (this.attemptStartedAt !== null && this.#wasRefreshing(state))
-      this.#backOff(this.attemptStartedAt);
-    else this.#bound();
-  }
-
-  /** A permanent failure is followed by nothing but a refresh, and this one was not made. */
-  #wasRefreshing(state: RetryState): boolean {
-    if (state !== "waiting" && state !== "cancelled") return false;
-    return this.last?.verdict === "permanent" && !this.refreshed;
-  }
-
-  /** What the other process died in counts as failed, or a crash in every attempt or refresh would storm. */
-  #backOff(startedAt: number): void {
-    this.failures += 1;
-    this.previousMs = delayOf(this.options, this.failures, this.previousMs);
-    this.nextAttemptAt = Math.min(startedAt + this.previousMs, LAST_INSTANT);
-  }
-
-  #interrupted(startedAt: number): void {
-    this.#backOff(startedAt);
-    if (this.last?.attempt === this.attempts) return;
-    this.transientCount += 1;
-    this.#note("transient", "INTERRUPTED", "The process ended during the attempt", startedAt);
-  }
-
-  /** A stored instant further away than any wait of this retrier is no instruction to sleep for years. */
-  #bound(): void {
-    if (this.nextAttemptAt === null) return;
-    const { backoff, hintCapMs } = this.options;
-    const longest = Math.max(backoff.capMs ?? LONGEST_STORED_WAIT_MS, hintCapMs);
-    this.nextAttemptAt = Math.min(this.nextAttemptAt, this.now() + longest, LAST_INSTANT);
+    this.startedAt = run.startedAt;
+    this.attemptStartedAt = run.attemptStartedAt;
+    this.nextAttemptAt = run.nextAttemptAt;
+    this.retryNowAt = run.retryNowAt;
+    if (run.end !== undefined) this.end = run.end;
+    if (!run.wasInterrupted) return;
+    const at = run.attemptStartedAt ?? this.now();
+    this.#note("transient", "INTERRUPTED", "The process ended during the attempt", at);
   }
 }
 
@@ -340,6 +291,3 @@ const seldom: Pick<
   end: undefined,
 };
 Object.assign(RunRecord.prototype, seldom);
-
-/** For a backoff that tells no cap. */
-const LONGEST_STORED_WAIT_MS = 86_400_000;
