@@ -64,14 +64,16 @@ function defineSuite(name, body) {
 /** A test's options and its time limit may stand on either side of its body. */
 const bodyOf = (args) => args.find((each) => typeof each === "function");
 
+/** A case that is a list is the arguments only where every case is one. */
 function each(define) {
   return (cases) =>
-    (name, ...rest) =>
-      cases.forEach((values, index) => {
-        const args = Array.isArray(values) ? values : [values];
-        const body = bodyOf(rest);
-        define(`${name} [${index}]`, () => body(...args));
-      });
+    (name, ...rest) => {
+      const areArguments = cases.every(Array.isArray);
+      const body = bodyOf(rest);
+      cases.forEach((values, index) =>
+        define(`${name} [${index}]`, () => body(...(areArguments ? values : [values]))),
+      );
+    };
 }
 
 function variants(define) {

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isSlipwayError } from "../errors.js";
 import { scriptedRandom, seededRandom } from "../testing/index.js";
+import { parseRetryAfterMs } from "./hints.js";
 import { exponentialBackoff, parsePushback, parseRetryAfter, type Jitter } from "./index.js";
 import { parseHttpDate } from "./http-date.js";
 
@@ -107,6 +108,23 @@ describe("hints", () => {
         expect(parseHttpDate(text, now)).toBe(Date.parse(text));
       }),
     );
+  });
+
+  it("are no wait where the date is past, or nobody knows what time it is", () => {
+    const text = "Fri, 15 Jan 2027 08:00:01 GMT";
+    expect(parseRetryAfter(text, now)).toBe(1000);
+    expect(parseRetryAfter(text, now + 1000)).toBeNull();
+    expect(parseRetryAfter(text, now + 2000)).toBeNull();
+    expect(parseRetryAfter(text)).toBeNull();
+  });
+
+  it("in milliseconds are digits, with room around them", () => {
+    expect([parseRetryAfterMs(" 120\t"), parseRetryAfterMs("1.5"), parseRetryAfterMs("-1")]).toEqual([
+      120,
+      null,
+      null,
+    ]);
+    expect(parsePushback(" 120\t")).toBe(120);
   });
 
   it("are strict about numbers", () => {
