@@ -353,3 +353,37 @@ describe("reconciling", () => {
     expect(next.conditions?.[0]).toMatchObject({ type: "Ready", status: "Unknown", reason: "NodeLost" });
   });
 });
+
+describe("a start under way", () => {
+  const exited: Observation = {
+    ...present(NOW),
+    running: false,
+    ready: false,
+    completed: true,
+    exitCode: 1,
+    failureReason: "ContainerExited",
+    failureClass: "terminal",
+  };
+
+  it("of a record that has an exit code already is an automatic restart: that end is no news", () => {
+    expect(decide(record("Starting", { exitCode: 1, instanceId: "i-1" }), exited)).toMatchObject({
+      phase: "Starting",
+      rule: "restart-pending",
+    });
+    expect(decide(record("Starting", { exitCode: null }), exited).phase).toBe("Error");
+    expect(decide(record("Ready", { exitCode: 1 }), exited).phase).toBe("Error");
+    const over = { deadlineAt: NOW, lastPhase: true };
+    expect(decide(record("Starting", { exitCode: 1, deadline: over }), exited).phase).toBe("Error");
+  });
+});
+
+describe("a deadline in an earlier phase", () => {
+  it.each([null, NOW + 1000])("forbids Ready, whether it has an end or none: %o", (deadlineAt) => {
+    const early = record("Provisioning", { deadline: { deadlineAt, lastPhase: false } });
+    expect(decide(early, up).phase).toBe("Provisioning");
+    const session = { connected: true };
+    expect(decide(early, up, { session }).phase).toBe("Provisioning");
+    const last = record("Provisioning", { deadline: { deadlineAt, lastPhase: true } });
+    expect(decide(last, up, { session }).phase).toBe("Ready");
+  });
+});

@@ -79,7 +79,7 @@ export function isReadyForbidden(record: SandboxRecord, now: number): boolean {
   return (
     record.admission === "pending" ||
     record.admission === "rejected" ||
-    (typeof record.deadline?.deadlineAt === "number" && record.deadline.lastPhase === false) ||
+    record.deadline?.lastPhase === false ||
     (record.phase !== "Ready" && isDeadlineOver(record, now))
   );
 }

@@ -39,12 +39,17 @@ export const restartableReasons: ReadonlySet<string> = new Set([
   "InitFailed",
 ]);
 
-/** What a driver said of an exit before the supervisor's report came: the report replaces it. */
-export const provisionalExitReasons: ReadonlySet<string> = new Set([
-  "ContainerExited",
+/**
+ * What a driver said of an exit of which it knows no more: the supervisor's report replaces it. What names a cause (a
+ * lack of memory, a monitor that ended) is more than a report of a code, and stays.
+ */
+export const provisionalExitReasons: ReadonlySet<string> = new Set(["ContainerExited", "ProcessExited"]);
+
+/** How a run ends by itself or from outside. With an exit code it is a result of the run. */
+export const exitReasons: ReadonlySet<string> = new Set([
+  ...provisionalExitReasons,
   "ContainerStopped",
   "ContainerRuntimeRestart",
-  "ProcessExited",
   "Killed",
   "OutOfMemory",
   "OOMKilled",

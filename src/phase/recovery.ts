@@ -1,5 +1,5 @@
 import type { Observation } from "./observation.js";
-import { BACKEND_RESOURCE_MISSING, provisionalExitReasons } from "./reasons.js";
+import { BACKEND_RESOURCE_MISSING } from "./reasons.js";
 import { reconcileRecord } from "./reconcile-record.js";
 import type { PhasePolicy, SandboxRecord } from "./record.js";
 import { enter, unchanged, type Transition } from "./transition.js";
@@ -102,7 +102,7 @@ function recoveryCall(record: SandboxRecord, { managesLifecycle, policy }: Sweep
 function isResumable({ reason, exitCode }: SandboxRecord, policy: PhasePolicy | undefined): boolean {
   if (typeof reason !== "string") return false;
   if (policy?.recoverable?.includes(reason) === true) return true;
-  return typeof exitCode !== "number" && RESUMABLE.has(reason) && provisionalExitReasons.has(reason);
+  return typeof exitCode !== "number" && RESUMABLE.has(reason);
 }
 
 /**

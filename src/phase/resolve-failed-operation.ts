@@ -1,7 +1,7 @@
 import type { Operation } from "./gate-rules.js";
 import type { Observation } from "./observation.js";
 import { reconcileRecord } from "./reconcile-record.js";
-import type { PhasePolicy, SandboxRecord } from "./record.js";
+import type { PhasePolicy, SandboxRecord, Session } from "./record.js";
 import { enter, unchanged, type Transition } from "./transition.js";
 
 /**
@@ -97,18 +97,23 @@ function failedDelete(
   if (seen === null) return restore(record, previous, now);
   if (seen.exists === true && seen.deleting !== true) {
     const restored = restore(record, previous, now).record;
-    return { record: applied(restored, seen, now, policy).record, changed: true, refused: null };
+    // What was Ready had its supervisor: the look that follows a failed delete does not say that it is gone.
+    const session = previous.phase === "Ready" ? CONNECTED : null;
+    return { record: applied(restored, seen, now, policy, session).record, changed: true, refused: null };
   }
   return applied(record, seen, now, policy);
 }
+
+const CONNECTED: Session = Object.freeze({ connected: true, instanceId: null });
 
 function applied(
   record: SandboxRecord,
   seen: Observation,
   now: number,
   policy: PhasePolicy | undefined,
+  session: Session | null = null,
 ): Transition {
-  const { record: next, changed } = reconcileRecord(record, seen, null, now, policy);
+  const { record: next, changed } = reconcileRecord(record, seen, session, now, policy);
   return { record: next, changed, refused: null };
 }
 

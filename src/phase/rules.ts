@@ -2,9 +2,9 @@ import { isCurrent, isDeadlineOver, isEmptyBackend, isReadyForbidden, type Phase
 import type { Phase } from "./phase.js";
 import {
   COMPUTE_RESOURCE_MISSING,
+  exitReasons,
   IMAGE_PREPARATION_TIMED_OUT,
   PROVISIONING_TIMED_OUT,
-  provisionalExitReasons,
   type PublishedReason,
   published,
   restartableReasons,
@@ -52,7 +52,7 @@ function isGoing({ record }: RuleContext): boolean {
 function isOwnResult({ phase, reason, exitCode }: PhaseInput["record"]): boolean {
   if (phase === "Completed") return true;
   if (phase !== "Error" || typeof exitCode !== "number" || typeof reason !== "string") return false;
-  return restartableReasons.has(reason) || provisionalExitReasons.has(reason);
+  return restartableReasons.has(reason) || exitReasons.has(reason);
 }
 
 function isWaiting({ phase }: PhaseInput["record"]): boolean {
@@ -419,6 +419,24 @@ export const phaseRules: readonly PhaseRule[] = Object.freeze([
     decide: (context) => hold(context, "Unreadable"),
   },
   {
+    name: "restart-pending",
+    group: "7. Finished",
+    condition: "The record is `Starting` with an exit code of the run before, and that end is what is seen.",
+    outcome: "The record is held.",
+    phases: ["Starting"],
+    rationale:
+      "An automatic restart is under way: the end that led to it is no news, and the deadline bounds the wait. A new start clears the code.",
+    uses: ["completed", "running", "record.phase", "record.exitCode"],
+    holds: false,
+    on: { running: false },
+    when: ({ observation, record }) =>
+      record.phase === "Starting" &&
+      typeof record.exitCode === "number" &&
+      observation.completed === true &&
+      observation.running === false,
+    decide: (context) => hold(context, "Starting"),
+  },
+  {
     name: "finished-failed",
     group: "7. Finished",
     condition: "The run is over and a cause is known that waiting cannot mend.",
@@ -558,6 +576,21 @@ export const phaseRules: readonly PhaseRule[] = Object.freeze([
       observation.running === false &&
       !isCurrent(record, observation),
     decide: (context) => hold(context, "Unreadable"),
+  },
+  {
+    name: "suspended-kept",
+    group: "9. Empty backend",
+    condition: "The record is `Stopped`, and the backend is suspended with nothing that executes.",
+    outcome: "`Stopped`",
+    phases: ["Stopped"],
+    rationale:
+      "A bootstrap that was announced over a backend at rest has not begun yet: what leaves `Stopped` is work, not its announcement.",
+    uses: ["suspended", "running", "session", "record.phase"],
+    holds: false,
+    on: { running: false },
+    when: ({ record, observation, live }) =>
+      record.phase === "Stopped" && !live && observation.suspended === true && observation.running === false,
+    decide: (context) => hold(context, "Stopped"),
   },
   {
     name: "ready",

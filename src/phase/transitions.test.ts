@@ -86,6 +86,30 @@ describe("exit reports", () => {
     ).toMatchObject({ phase: "Error", reason: "ImagePullFailed", exitCode: 3, finishedAt: 4 });
   });
 
+  it.each(["OutOfMemory", "OOMKilled", "Killed", "VmmExited", "ContainerStopped", "ContainerRuntimeRestart"])(
+    "do not make a success of what names a cause: %s",
+    (reason) => {
+      const failed = record("Error", { reason, instanceId: "i-1" });
+      for (const exitCode of [0, 7])
+        expect(applyExitReport(failed, { instanceId: "i-1", exitCode }, 5).record).toMatchObject({
+          phase: "Error",
+          reason,
+          exitCode,
+        });
+    },
+  );
+
+  it.each(["ContainerExited", "ProcessExited"])(
+    "say what an end was that nothing else is known of: %s",
+    (reason) => {
+      const failed = record("Error", { reason, instanceId: "i-1" });
+      const told = (exitCode: number): SandboxRecord =>
+        applyExitReport(failed, { instanceId: "i-1", exitCode }, 5).record;
+      expect(told(0)).toMatchObject({ phase: "Completed", exitCode: 0 });
+      expect(told(7)).toMatchObject({ phase: "Error", reason: "MainProcessFailed", exitCode: 7 });
+    },
+  );
+
   it("correct a completion that was claimed without a code", () => {
     expect(applyExitReport(record("Completed"), { instanceId: null, exitCode: 3 }, 5).record).toMatchObject({
       phase: "Error",
@@ -349,6 +373,15 @@ describe("failed operations", () => {
     expect(result.record.phase).toBe(phase);
     if (phase === "Ready" || phase === "Stopped")
       expect(result.record.desired).toBe(phase === "Ready" ? "running" : "stopped");
+  });
+
+  it("of a delete gives back what was Ready, also where that takes a session", () => {
+    const policy = { requireSession: true };
+    const ready = seen({ running: true, ready: true });
+    const after = (previous: SandboxRecord): string =>
+      resolveFailedOperation(record("Deleting"), previous, "delete", ready, 9, policy).record.phase;
+    expect(after(record("Ready", { instanceId: "i-1" }))).toBe("Ready");
+    expect(after(record("Provisioning", { instanceId: "i-1" }))).toBe("Provisioning");
   });
 });
 

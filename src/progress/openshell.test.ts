@@ -55,6 +55,28 @@ describe("an event of a driver", () => {
     expect(statuses(fed([image("Pulled", "bootstrap:1"), image("ExportingRootfs")]))[1]).toBe("running");
   });
 
+  it("that completes nothing begins nothing after it: an image's step ends with that image only", () => {
+    const moving = (from: string, to: string): Readonly<Record<string, string>> => ({
+      "openshell.progress.complete_step": from,
+      "openshell.progress.active_step": to,
+    });
+    const toStart = moving("pulling_image", "starting_sandbox");
+    const requested = { metadata: moving("requesting_sandbox", "pulling_image") };
+    const bootstrap = { image_ref: "bootstrap:1", ...toStart };
+    for (const source of ["vm", "docker", "kubernetes"])
+      for (const reason of ["Pulled", "CacheHit", ""]) {
+        const events = [requested, { source, reason, metadata: bootstrap }, image("ExportingRootfs")];
+        expect(statuses(fed(events))).toEqual(["finished", "running", "waiting"]);
+      }
+    const ofIt = { source: "vm", reason: "Pulled", metadata: { image_ref: request.image, ...toStart } };
+    expect(statuses(fed([requested, ofIt]))).toEqual(["finished", "running", "waiting"]);
+    expect(statuses(fed([requested, ofIt, image("PreparingOverlay")]))).toEqual([
+      "finished",
+      "finished",
+      "running",
+    ]);
+  });
+
   it("that completes an image without naming it completes nothing, until the next step begins", () => {
     const complete = { metadata: { "openshell.progress.complete_step": "pulling_image" } };
     expect(statuses(fed([image("Pulling"), complete]))[1]).toBe("running");

@@ -235,8 +235,9 @@ export function openShellStepEvents(event: OpenShellEvent, request: OpenShellReq
   const reason = event.reason ?? "";
   const image = textAt(event.metadata, "image_ref");
   const onVm = event.source === "vm" && reason === "Pulled";
+  const isPrepared = completeStep === "pulling_image" || PREPARED.has(reason);
   const events: StepEvent[] = [];
-  if ((completeStep === "pulling_image" || PREPARED.has(reason)) && image !== null && !onVm) {
+  if (isPrepared && image !== null && !onVm) {
     events.push({ type: "finish", step: "pulling_image", subject: image });
   }
   if (completeStep === "requesting_sandbox" || completeStep === "starting_sandbox") {
@@ -246,7 +247,9 @@ export function openShellStepEvents(event: OpenShellEvent, request: OpenShellReq
     activeStep ??
     (STARTING.has(reason) ? "starting_sandbox" : PREPARING.has(reason) ? "pulling_image" : null);
   if (active === "pulling_image") events.push(alive(active, image ?? request.image));
-  if (active === "requesting_sandbox" || active === "starting_sandbox")
+  // A step that begins ends those before it: what completes nothing begins nothing either.
+  const isWithheld = isPrepared && (onVm || (image !== null && image !== request.image));
+  if (!isWithheld && (active === "requesting_sandbox" || active === "starting_sandbox"))
     events.push(alive(active, request.sandbox));
   return events;
 }

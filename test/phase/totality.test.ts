@@ -74,6 +74,7 @@ function* observations(): Generator<Observation> {
 const deadlines: readonly (DeadlineFacts | null)[] = [
   null,
   { deadlineAt: null, lastPhase: true },
+  { deadlineAt: null, lastPhase: false },
   { deadlineAt: NOW + 1000, lastPhase: true },
   { deadlineAt: NOW + 1000, lastPhase: false },
   { deadlineAt: NOW, lastPhase: true },
@@ -174,6 +175,7 @@ describe("the rule table", () => {
                   since: 0,
                   deadline,
                   admission: skipped % 2 === 0 ? "accepted" : "pending",
+                  exitCode: skipped % 3 === 0 ? 1 : null,
                 },
                 observation,
                 session,

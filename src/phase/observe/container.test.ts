@@ -5,7 +5,6 @@ import { observeDockerInspect, observeDockerListEntry } from "./docker.js";
 import { observePodmanInspect, observePodmanListEntry } from "./podman.js";
 
 const FINISHED = "2026-10-20T11:40:02.910283746Z";
-const running: SandboxRecord = { phase: "Ready", desired: "running", since: 0 };
 const starting: SandboxRecord = { phase: "Starting", desired: "running", since: 0 };
 const stopping: SandboxRecord = { phase: "Stopping", desired: "stopped", since: 0 };
 
@@ -110,6 +109,18 @@ describe("container states, by the table of both engines", () => {
     expect(observeDockerInspect({ inspect }, { run: { desired: "stopped" } }).failureReason).toBeNull();
   });
 
+  it("drops the end of the run before also where its removal has failed", () => {
+    const inspect = state({ Status: "dead", Dead: true, ExitCode: 1, FinishedAt: FINISHED });
+    const run = { previousFinishedAt: Date.parse(FINISHED) };
+    const observation = observeDockerInspect({ inspect }, { run });
+    expect(derivePhase({ record: starting, observation, now: 0 }).phase).toBe("Starting");
+    const later = observeDockerInspect(
+      { inspect },
+      { run: { previousFinishedAt: run.previousFinishedAt - 5 } },
+    );
+    expect(derivePhase({ record: starting, observation: later, now: 0 }).phase).toBe("Error");
+  });
+
   it("drops the end of the run before, and holds what the record says", () => {
     const inspect = state({ Status: "exited", ExitCode: 1, FinishedAt: FINISHED });
     const finished = Date.parse("2026-10-20T11:40:02.910Z");
@@ -165,7 +176,7 @@ describe("container lists", () => {
     expect(observeDockerListEntry({ summary, inspect: null, error: { status: 500 } }).completed).toBe(true);
   });
 
-  it("do not read the code from the status text, nor health from silence", () => {
+  it("do not read the code from the status text, nor health", () => {
     expect(
       observeDockerListEntry({ summary: { State: "exited", Status: "Exited (0) 1 hour ago" } }),
     ).toMatchObject({
@@ -174,13 +185,24 @@ describe("container lists", () => {
       endedBy: "unknown",
     });
     const up = observeDockerListEntry({ summary: { State: "running", Status: "Up 2 minutes (unhealthy)" } });
-    expect(up).toMatchObject({ running: true, ready: null, readiness: "unreadable" });
-    expect(derivePhase({ record: running, observation: up, now: 0 }).phase).toBe("Ready");
-    expect(derivePhase({ record: starting, observation: up, now: 0 }).phase).toBe("Starting");
+    expect(up).toMatchObject({ running: true, ready: null, readiness: "none" });
     expect(
       observeDockerListEntry({ summary: { State: "running", Health: { Status: "healthy" } } }).ready,
     ).toBe(true);
   });
+
+  it.each([
+    ["Docker's list", observeDockerListEntry],
+    ["Podman's list", observePodmanListEntry],
+  ])(
+    "that run and show no health are ready, as the containers without a check that most are: %s",
+    (_name, observe) => {
+      const observation = observe({ summary: { State: "running" } });
+      expect(derivePhase({ record: starting, observation, now: 0 }).phase).toBe("Ready");
+      const policy = { requireSession: true };
+      expect(derivePhase({ record: starting, observation, now: 0, policy }).phase).toBe("Starting");
+    },
+  );
 
   it("of libpod carry the code and the end as numbers", () => {
     const summary = { State: "exited", Exited: true, ExitCode: 7, ExitedAt: 1_792_497_598 };

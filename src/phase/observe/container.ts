@@ -26,8 +26,8 @@ export interface ContainerState {
   /** The engine prints a start time and it is the zero value: the process never ran. */
   readonly neverStarted: boolean;
   readonly finishedAt: number | null;
-  /** The health word in lower case, `""` for none; `null` where the endpoint does not show health at all. */
-  readonly health: string | null;
+  /** The health word in lower case, `""` for none, and where the endpoint does not show it. */
+  readonly health: string;
   readonly healthWord: string | null;
   readonly instanceId: string | null;
 }
@@ -107,6 +107,10 @@ function apply(draft: ObservationDraft, state: ContainerState, options: ObserveO
       return;
     }
     case "dead": {
+      if (isEarlierRun(options, state.finishedAt, 1)) {
+        rest(draft, dropOtherRun);
+        return;
+      }
       rest(draft, (dead) => {
         dead.completed = true;
         dead.finishedAt = state.finishedAt;
@@ -161,9 +165,6 @@ function running(draft: ObservationDraft, state: ContainerState): void {
     return;
   }
   switch (state.health) {
-    case null:
-      draft.readiness = "unreadable";
-      return;
     case "starting":
     case "healthy":
     case "unhealthy":

@@ -55,8 +55,9 @@ export function observeDockerInspect(input: InspectInput, options: ObserveOption
 /**
  * The facts in an entry of Docker's container list.
  *
- * The exit code of an entry is only in its status text, which is not parsed, and health is not shown by older engines:
- * both are unknown then.
+ * The exit code of an entry is only in its status text, which is not parsed: it is unknown. Where an engine's list does
+ * not show health, an entry that runs is as one without a health check: give `inspect` as well for containers that have
+ * one.
  *
  * @example
  * ```ts
@@ -89,7 +90,7 @@ export function listedState(summary: JsonObject, options: ObserveOptions): Conta
     error: null,
     neverStarted: false,
     finishedAt: null,
-    health: health === undefined ? null : wordOf(health),
+    health: wordOf(health),
     healthWord: textOf(health),
     instanceId: textOf(at(summary, "Labels", instanceKeyOf(options))),
   };

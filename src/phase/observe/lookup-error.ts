@@ -1,7 +1,7 @@
 import { at, member, objectOf, textOf, wordOf } from "./json.js";
 
-/** The codes that mean not-found: HTTP, gRPC (number and name), libvirt's "no domain". */
-const NOT_FOUND_CODES: ReadonlySet<unknown> = new Set([404, "404", 5, "NOT_FOUND", "VIR_ERR_NO_DOMAIN"]);
+/** The codes that mean not-found: HTTP, gRPC (number and name), libvirt's "no domain" (number and name). */
+const NOT_FOUND_CODES: ReadonlySet<unknown> = new Set([404, "404", 5, "NOT_FOUND", 42, "VIR_ERR_NO_DOMAIN"]);
 
 /**
  * Whether a failed look-up is a definite answer that the object does not exist.

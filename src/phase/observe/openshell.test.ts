@@ -43,6 +43,40 @@ describe("OpenShell's driver status", () => {
     expect(phaseOf([ready("False", reason)])).toBe("Error");
   });
 
+  describe("while a stop is under way", () => {
+    const stopping: SandboxRecord = { phase: "Stopping", desired: "stopped", since: 0 };
+    const stopped = (conditions: unknown): string =>
+      derivePhase({ record: stopping, observation: see(conditions), now: 0 }).phase;
+
+    it.each(["ContainerExited", "containerstopped"])(
+      "%s confirms it, in whichever condition it stands",
+      (reason) => {
+        const container = { type: "Container", status: "False", reason };
+        expect(stopped([container])).toBe("Stopped");
+        expect(stopped([container, ready("False", "Starting")])).toBe("Stopped");
+        expect(stopped([{ ...container, status: "True" }, ready("False", "Starting")])).toBe("Stopping");
+        expect(stopped([container, ready("True", "BackendReady")])).toBe("Stopping");
+        expect(phaseOf([container, ready("False", "Starting")])).toBe("Provisioning");
+      },
+    );
+
+    it("a restart of the runtime does not: it may come back with it", () => {
+      expect(stopped([ready("False", "ContainerRuntimeRestart")])).toBe("Stopping");
+      expect(phaseOf([ready("False", "ContainerRuntimeRestart")])).toBe("Error");
+    });
+  });
+
+  it("leaves a stopped one where a bootstrap is announced over what is still suspended", () => {
+    const left: SandboxRecord = { phase: "Stopped", desired: "running", since: 0 };
+    const seen = (conditions: unknown): string =>
+      derivePhase({ record: left, observation: see(conditions), now: 0 }).phase;
+    const bootstrapping = { type: "Bootstrapping", status: "True", reason: "Preparing" };
+    expect(seen([bootstrapping, { type: "Suspended", status: "True", reason: "PodTerminated" }])).toBe(
+      "Stopped",
+    );
+    expect(seen([bootstrapping, ready("False", "DependenciesNotReady")])).toBe("Provisioning");
+  });
+
   it.each([
     [[ready("Unknown", "InspectFailed")], "Provisioning"],
     [[], "Provisioning"],

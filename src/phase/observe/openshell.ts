@@ -7,7 +7,7 @@ import {
   type BackendCondition,
   type ConditionFinding,
 } from "./backend-conditions.js";
-import { integerOf, member, objectOf, flagOf, textOf } from "./json.js";
+import { integerOf, member, objectOf, flagOf, textOf, wordOf } from "./json.js";
 import {
   dropOtherRun,
   isForeignInstance,
@@ -59,7 +59,6 @@ const EXECUTING: ReadonlySet<string> = new Set([
 const ENDED: ReadonlySet<string> = new Set([
   "containerexited",
   "containerstopped",
-  "containerruntimerestart",
   "containerdead",
   "processexited",
   "computestopped",
@@ -68,6 +67,9 @@ const ENDED: ReadonlySet<string> = new Set([
   "podfailed",
   "podsucceeded",
 ]);
+
+/** What confirms a stop, in whichever condition it stands. */
+const STOP_CONFIRMED: ReadonlySet<string> = new Set(["containerexited", "containerstopped"]);
 
 /** Ready=False reasons that only say that a suspension is on. */
 const SUSPENDING: ReadonlySet<string> = new Set(["sandboxsuspended", "sandboxstopped"]);
@@ -146,6 +148,14 @@ function decide(draft: ObservationDraft, conditions: unknown, input: OpenShellSt
   }
   if (one(suspended)?.status === "false" && suspending(draft, one(suspended))) return;
   notReady(draft, readyFinding);
+  if (draft.completed !== true && draft.conditions.some(confirmsStop)) {
+    draft.running = false;
+    draft.workload = "absent";
+  }
+}
+
+function confirmsStop({ status, reason }: Observation["conditions"][number]): boolean {
+  return wordOf(status) === "false" && STOP_CONFIRMED.has(wordOf(reason));
 }
 
 function one(finding: ConditionFinding): BackendCondition | null {

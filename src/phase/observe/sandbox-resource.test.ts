@@ -286,6 +286,16 @@ describe("an agent-sandbox resource, by the table of its releases", () => {
   });
 });
 
+it("an expired one whose pod is long overdue on its node is unknown, not ready", () => {
+  const resource = sandbox(RUN, [condition("Ready", "False", "SandboxExpired")]);
+  const observedAt = Date.parse("2026-10-20T13:00:00Z");
+  const observation = see(resource, { items: [pod({ deleting: true })] }, { observedAt });
+  expect(derivePhase({ record: running, observation, now: observedAt })).toMatchObject({
+    phase: "Unknown",
+    reason: "NodeLost",
+  });
+});
+
 describe("evidence", () => {
   it("of twins is settled by generation, then time, never by place", () => {
     const old = {

@@ -140,7 +140,9 @@ function failure(draft: ObservationDraft, view: SandboxView): void {
     if (conflict) draft.ready = false;
     return;
   }
-  if (ready?.status === "false" && ready.word === "sandboxexpired") {
+  // Where nobody knows whether it still executes, that comes first.
+  const isLost = draft.running === null && pods.pod?.failureReason === "NodeLost";
+  if (!isLost && ready?.status === "false" && ready.word === "sandboxexpired") {
     blame(draft, "Expired", "terminal");
     return;
   }

@@ -116,10 +116,10 @@ describe("scenarios C", () => {
 
   it("C-30 circles and long chains are bounded", () => {
     const circle = new Error("circle");
-    circle.cause = circle;
-    const began = performance.now();
+    let looks = 0;
+    Object.defineProperty(circle, "cause", { get: () => (looks += 1) && circle });
     expect(verdictOf(circle)).toBe("suspect");
-    expect(performance.now() - began).toBeLessThan(5);
+    expect(looks).toBeLessThan(20);
     const chain = (at: number): Error => {
       let error: Error = new Error("end");
       for (let link = 1000; link >= 1; link -= 1)
@@ -344,6 +344,13 @@ describe("what decides", () => {
       retryAfterMs: 9000,
     });
     expect(classify(http(403, { "x-ratelimit-remaining": "5" })).verdict).toBe("permanent");
+    for (const ratelimit of ["limit=10, remaining=0, reset=5", '"default";r=0;t=5'])
+      expect(classify(http(403, { RateLimit: ratelimit })).verdict).toBe("transient");
+    for (const ratelimit of ["limit=10, remaining=7, reset=5", '"default";r=10;t=0'])
+      expect(classify(http(403, { RateLimit: ratelimit })).verdict).toBe("permanent");
+    expect(classify(http(403, { "X-RateLimit-Reset": "1792497598" })).verdict).toBe("transient");
+    const left = { "X-RateLimit-Reset": "1792497598", "X-RateLimit-Remaining": "5" };
+    expect(classify(http(403, left)).verdict).toBe("permanent");
   });
 });
 

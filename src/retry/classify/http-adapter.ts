@@ -5,6 +5,9 @@ import { read, readHeader, readInteger } from "./inspect.js";
 
 const IN_MILLISECONDS = ["retry-after-ms", "x-ms-retry-after-ms"];
 const REMAINING = ["x-ratelimit-remaining", "ratelimit-remaining", "x-rate-limit-remaining"];
+const RESET = ["x-ratelimit-reset", "ratelimit-reset", "x-rate-limit-reset"];
+/** `limit=10, remaining=0, reset=5`, later `"default";r=0;t=5`. */
+const NOTHING_LEFT = /(?:^|[,;\s])(?:remaining|r)=0(?:$|[,;\s])/i;
 
 /**
  * What an HTTP status means that an error carries (`status`, `statusCode`, or the same on its `response`), or that a
@@ -35,6 +38,11 @@ function readRetryAfter(headers: unknown, now: number | undefined): number | und
   return plain === undefined ? undefined : (parseRetryAfter(plain, now) ?? undefined);
 }
 
+/** By a count of its own, by the one field of the newer drafts, or by a reset without any count. */
 function isUsedUp(headers: unknown): boolean {
-  return REMAINING.some((name) => readHeader(headers, name)?.trim() === "0");
+  const counts = REMAINING.map((name) => readHeader(headers, name)).filter((count) => count !== undefined);
+  if (counts.length > 0) return counts.some((count) => count.trim() === "0");
+  const combined = readHeader(headers, "ratelimit");
+  if (combined !== undefined) return NOTHING_LEFT.test(combined);
+  return RESET.some((name) => readHeader(headers, name) !== undefined);
 }
