@@ -92,7 +92,10 @@ describe("seed 002 with real processes and sockets", () => {
     expect(ready).toMatchObject({ id: box.id, attempt: 2 });
     await eventually("the second run", async () => (await inWorkspace(box, "runs")) === "xx");
     expect(await inWorkspace(box, "sentinel")).toBe("kept");
-    expect(ready.conditions.find(({ type }) => type === "Bootstrapped")).toBeDefined();
+    expect(ready.conditions.find(({ type }) => type === "Bootstrapped")).toMatchObject({
+      status: "True",
+      reason: "BootstrapSucceeded",
+    });
   });
 
   it("criterion 6: a stop during the outage stays a stop when the gateway can be reached again", async () => {

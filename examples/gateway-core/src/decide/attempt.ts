@@ -11,6 +11,7 @@ import { digestOf } from "../record/digest.js";
 import type { JsonObject } from "../record/json.js";
 import type { SandboxRecord, SandboxSpec } from "../record/record.js";
 import { stepsOf } from "../record/steps.js";
+import { withBootstrapPending } from "./bootstrapped.js";
 import { withCondition, withPhase, type Decision } from "./decision.js";
 import { phaseFacts } from "./phase-facts.js";
 
@@ -133,6 +134,7 @@ export function beginAttempt(
     message: "",
   } as const;
   next = withCondition(next, { ...asked, observedGeneration: generation }, now);
+  next = withBootstrapPending(next, now);
   for (const { reason, message } of deadlineConditions(started.state, now)) {
     next = withPhase(next, next.phase, { reason, message }, now);
   }

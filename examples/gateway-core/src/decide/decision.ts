@@ -8,6 +8,7 @@ import {
 } from "slipway";
 import { isComingUp, type Phase } from "../record/phase.js";
 import type { SandboxRecord } from "../record/record.js";
+import { withBootstrapOver } from "./bootstrapped.js";
 
 /**
  * What a rule made of a record: the record to write, or the very same object when there is nothing to write, and an
@@ -40,6 +41,7 @@ export function applyToDeadline(
     const waiting = isComingUp(next.phase) ? withPhase(next, next.phase, condition, now) : next;
     next = withCondition(waiting, condition, now);
   }
+  if (deadline.status === "active" && state.status !== "active") next = withBootstrapOver(next, now);
   return { record: next, outcome };
 }
 

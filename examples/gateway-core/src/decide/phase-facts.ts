@@ -1,6 +1,7 @@
 import { readDeadline, type DeadlineFacts, type SandboxRecord as PhaseRecord } from "slipway";
 import { isComingUp } from "../record/phase.js";
 import { instanceIdOf, type SandboxRecord } from "../record/record.js";
+import { withBootstrapOver } from "./bootstrapped.js";
 import { applyToDeadline, observeTime } from "./decision.js";
 
 /** What the library's phase rules read of a record, with the record itself beside it. */
@@ -74,7 +75,7 @@ export function withFacts(found: SandboxRecord, facts: PhaseRecord, now: number)
   const { phase, desired, since, reason, message, conditions } = facts;
   const waits = isComingUp(phase) || phase === "Ready" || phase === "Unknown";
   const atRest = phase === "Stopped" || phase === "Completed" || phase === "Error";
-  return {
+  const next: SandboxRecord = {
     ...settled,
     phase,
     desired,
@@ -93,6 +94,8 @@ export function withFacts(found: SandboxRecord, facts: PhaseRecord, now: number)
     restartAt: phase === "Starting" ? record.restartAt : null,
     startPending: record.startPending && desired === "running",
   };
+  // The facts were those from before the attempt was settled.
+  return settled === record ? next : withBootstrapOver(next, now);
 }
 
 function isWaitingOn(record: SandboxRecord, { phase, desired, startRequestedAt }: PhaseRecord): boolean {

@@ -3,6 +3,7 @@ import { constants } from "node:os";
 import { ADMISSION, PREPARATION } from "../gateway/budgets.js";
 import { isComingUp } from "../record/phase.js";
 import { isServed, type SandboxRecord } from "../record/record.js";
+import { withBootstrapped } from "./bootstrapped.js";
 import { applyToDeadline, observeTime, withCondition, withPhase, type Decision } from "./decision.js";
 import { phaseFacts, withFacts } from "./phase-facts.js";
 import { withWaiting } from "./waiting.js";
@@ -125,8 +126,7 @@ function bootstrapped(
   succeeded: boolean,
   now: number,
 ): SandboxRecord {
-  const status = succeeded ? "True" : "False";
-  return withCondition(record, { type: "Bootstrapped", status, reason, message, cause }, now);
+  return withBootstrapped(record, succeeded ? "True" : "False", { reason, message, cause }, now);
 }
 
 /** Terminal and explicit: what is left is cleaned up, and identity and workspace wait for an explicit start. */
