@@ -83,9 +83,17 @@ describe("the manifests", () => {
     const replica = await it.during(
       Replica.start({ clock: it.clock, transport: it.transport(), store: "sqlite", seed: 1 }),
     );
-    for (const probe of [container!.readinessProbe, container!.livenessProbe, container!.startupProbe]) {
-      expect((await fetch(`${replica.running.url}${probe.httpGet.path}`)).status).toBe(200);
-    }
+    const { readinessProbe, livenessProbe, startupProbe } = container!;
+    const paths = [readinessProbe, livenessProbe, startupProbe].map(({ httpGet }) => httpGet.path);
+    expect(paths).toEqual(["/readyz", "/healthz", "/healthz"]);
+    const answers = (): Promise<number[]> =>
+      Promise.all(paths.map(async (path) => (await fetch(`${replica.running.url}${path}`)).status));
+    await it.driven.run(5000);
+    expect(await answers()).toEqual([200, 200, 200]);
+    // A cluster that is away takes the replica out of the Service, and gets it not killed.
+    await it.server.close();
+    await it.driven.run(120_000);
+    expect(await answers()).toEqual([503, 200, 200]);
     expect(container!.readinessProbe.httpGet.scheme).toBe("HTTPS");
     await it.during(replica.kill());
     await tempDirs.remove();
