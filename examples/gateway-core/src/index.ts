@@ -49,4 +49,5 @@ export type {
 } from "./store/record-store.js";
 export { SqliteActivationLedger } from "./store/sqlite-activation-ledger.js";
 export { SqliteStore } from "./store/sqlite-store.js";
+export { middleOf, narrowed, offsetOf, type TimeOffset, type TimeReading } from "./store/time-offset.js";
 export { supervisorBundle } from "./supervisor-bundle.js";

@@ -121,6 +121,14 @@ export function kubeConfig(server: ApiServer, token: string): KubeConfig {
   return config;
 }
 
+/** A host's clock that is off. */
+export function aheadBy(clock: Clock, ms: number): Clock {
+  return {
+    now: () => clock.now() + ms,
+    schedule: (atMs, callback, options) => clock.schedule(atMs - ms, callback, options),
+  };
+}
+
 /** Lets virtual time pass in small steps, each once no request of the watched transports is under way. */
 export class Driven {
   readonly #clock: VirtualClock;

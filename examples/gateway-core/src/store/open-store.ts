@@ -10,6 +10,7 @@ import type { SessionStore } from "./session-store.js";
 import { SqliteActivationLedger } from "./sqlite-activation-ledger.js";
 import { SqliteStore } from "./sqlite-store.js";
 import { StoreClock } from "./store-clock.js";
+import type { TimeReading } from "./time-offset.js";
 
 /** Who wants to hear of writes that others made. */
 export interface ChangeListener {
@@ -39,18 +40,40 @@ export interface OpenStoreOptions {
 export interface Storage {
   readonly store: RecordStore;
   readonly ledger: GatewayLedger & { close(): Promise<void> };
+  /**
+   * What time the store has, where gateways share it: all of them decide by it, whatever their hosts' clocks say.
+   * Absent: this gateway is the only one, and goes by its host's clock.
+   */
+  readonly askTime?: (() => Promise<number | TimeReading>) | undefined;
+  /** Time between two questions for the time. Default 30 000. */
+  readonly askTimeEveryMs?: number | undefined;
 }
 
-/** Storage that tells of no writes and has no clock of its own. */
-export function unshared({ store, ledger }: Storage, clock: Clock): OpenStore {
+/** Opens storage that was made elsewhere: by its own time where it has one. */
+export async function openStorage(storage: Storage, hostClock: Clock, log: Log): Promise<OpenStore> {
+  const { store, ledger, askTime: ask, askTimeEveryMs: askEveryMs } = storage;
+  const closeBoth = async (): Promise<void> => {
+    await ledger.close();
+    await store.close();
+  };
+  const onError = (error: unknown): void => log("store-clock", { error: messageOf(error) });
+  const storeClock =
+    ask === undefined
+      ? null
+      : await StoreClock.start({ base: hostClock, ask, askEveryMs, onError }).catch(
+          async (error: unknown) => {
+            await closeBoth().catch(() => undefined);
+            throw error;
+          },
+        );
   return {
     store,
     ledger,
-    clock,
+    clock: storeClock ?? hostClock,
     follow: () => undefined,
     async [Symbol.asyncDispose]() {
-      await ledger.close();
-      await store.close();
+      await storeClock?.close();
+      await closeBoth();
     },
   };
 }
@@ -59,7 +82,8 @@ export function unshared({ store, ledger }: Storage, clock: Clock): OpenStore {
 export async function openStore({ dataDir, databaseUrl, clock, log }: OpenStoreOptions): Promise<OpenStore> {
   if (databaseUrl === undefined) {
     const path = join(dataDir, "gateway.db");
-    return unshared({ store: new SqliteStore(path), ledger: new SqliteActivationLedger(path) }, clock);
+    const storage = { store: new SqliteStore(path), ledger: new SqliteActivationLedger(path) };
+    return openStorage(storage, clock, log);
   }
   const database = { url: databaseUrl };
   const store = await PostgresStore.open(database);
