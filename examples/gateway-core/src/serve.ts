@@ -155,6 +155,7 @@ async function serveOn(
   const end = async (drainMs = options.drainMs ?? DRAIN_MS): Promise<void> => {
     // Nobody is heard any more after this: a sandbox that is stopped with the gateway did not fail.
     await door.close(server, drainMs);
+    opened.ending();
     await gateway.close();
   };
   try {
@@ -171,8 +172,11 @@ async function serveOn(
     url,
     gateway,
     async close() {
-      await end();
-      await opened[Symbol.asyncDispose]();
+      try {
+        await end();
+      } finally {
+        await opened[Symbol.asyncDispose]();
+      }
     },
   };
 }

@@ -63,12 +63,14 @@ export function gatewayParts(
       const publisher = new PhasePublisher(objects, clock, random);
       if (settings.store === "cluster") {
         const store = new ResourceStore({ client, clock, namespace, gateway, random });
-        const { signal } = new AbortController();
         return {
           store: new PublishedStore(store, publisher),
           ledger: new ResourceLedger(store),
-          askTime: () => client.clusterTime(signal),
+          askTime: (signal) => client.clusterTime(signal),
           askTimeEveryMs: ASK_TIME_EVERY_MS,
+          sessionStore: store.sessions,
+          follow: (listener) => store.follow(listener),
+          ending: () => store.ending(),
         };
       }
       const path = join(dataDir, "gateway.db");

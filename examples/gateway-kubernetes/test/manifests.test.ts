@@ -138,7 +138,12 @@ describe("the manifests", () => {
 
   it("are all in the guide or in the kustomization", () => {
     const [kustomization] = manifests("kustomization.yaml") as unknown as { resources: string[] }[];
-    expect(kustomization?.resources).toEqual(["sandboxrecords.crd.yaml", "rbac.yaml", "gateway.yaml"]);
+    expect(kustomization?.resources).toEqual([
+      "sandboxrecords.crd.yaml",
+      "supervisorsessions.crd.yaml",
+      "rbac.yaml",
+      "gateway.yaml",
+    ]);
   });
 });
 

@@ -5,16 +5,21 @@ import { messageOf, type Log } from "../gateway/log.js";
 import { ChangeFeed } from "./postgres/change-feed.js";
 import type { ToldChange } from "./postgres/change-teller.js";
 import { PostgresStore } from "./postgres/postgres-store.js";
-import type { RecordStore } from "./record-store.js";
+import type { RecordStore, StoredRecord } from "./record-store.js";
 import type { SessionStore } from "./session-store.js";
 import { SqliteActivationLedger } from "./sqlite-activation-ledger.js";
 import { SqliteStore } from "./sqlite-store.js";
-import { StoreClock } from "./store-clock.js";
-import type { TimeReading } from "./time-offset.js";
+import { StoreClock, type StoreClockOptions } from "./store-clock.js";
+
+/** A write, as a store tells of it. */
+export interface NoticedChange extends ToldChange {
+  /** What was written, `null` for a removal, where the store's news bring it. Absent: it has to be read. */
+  readonly found?: StoredRecord | null | undefined;
+}
 
 /** Who wants to hear of writes that others made. */
 export interface ChangeListener {
-  noticeChange(change: ToldChange): Promise<void>;
+  noticeChange(change: NoticedChange): Promise<void>;
   noticeGap(): void;
 }
 
@@ -26,6 +31,8 @@ export interface OpenStore extends AsyncDisposable {
   readonly sessionStore?: SessionStore | undefined;
   /** Begins to tell of writes. */
   follow(listener: ChangeListener): void;
+  /** The gateway begins to end: nothing is waited for any more that the store cannot do now. */
+  ending(): void;
 }
 
 export interface OpenStoreOptions {
@@ -44,9 +51,15 @@ export interface Storage {
    * What time the store has, where gateways share it: all of them decide by it, whatever their hosts' clocks say.
    * Absent: this gateway is the only one, and goes by its host's clock.
    */
-  readonly askTime?: (() => Promise<number | TimeReading>) | undefined;
+  readonly askTime?: StoreClockOptions["ask"] | undefined;
   /** Time between two questions for the time. Default 30 000. */
   readonly askTimeEveryMs?: number | undefined;
+  /** Where gateways that share the store tell one another of their supervisors. Absent: there is no other. */
+  readonly sessionStore?: SessionStore | undefined;
+  /** Begins to tell of writes that others made, until the store is closed. Absent: nobody else writes. */
+  readonly follow?: ((listener: ChangeListener) => void) | undefined;
+  /** The gateway begins to end: what the store would wait for fails from now on. Absent: it never waits for long. */
+  readonly ending?: (() => void) | undefined;
 }
 
 /** Opens storage that was made elsewhere: by its own time where it has one. */
@@ -70,7 +83,9 @@ export async function openStorage(storage: Storage, hostClock: Clock, log: Log):
     store,
     ledger,
     clock: storeClock ?? hostClock,
-    follow: () => undefined,
+    sessionStore: storage.sessionStore,
+    follow: (listener) => storage.follow?.(listener),
+    ending: () => storage.ending?.(),
     async [Symbol.asyncDispose]() {
       await storeClock?.close();
       await closeBoth();
@@ -111,6 +126,7 @@ export async function openStore({ dataDir, databaseUrl, clock, log }: OpenStoreO
         onError: (error) => log("change-feed", { error: messageOf(error) }),
       });
     },
+    ending: () => undefined,
     async [Symbol.asyncDispose]() {
       await feed?.close();
       await storeClock.close();

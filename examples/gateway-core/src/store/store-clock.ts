@@ -5,8 +5,11 @@ import { middleOf, narrowed, offsetOf, type TimeOffset, type TimeReading } from 
 export interface StoreClockOptions {
   /** Drives the timers and carries the time between two questions; its wall time does not matter. */
   readonly base: Clock;
-  /** What time the store has, epoch milliseconds; of a store that tells it less exactly, between which instants. */
-  readonly ask: () => Promise<number | TimeReading>;
+  /**
+   * What time the store has, epoch milliseconds; of a store that tells it less exactly, between which instants. The
+   * signal aborts when nobody wants to know any more.
+   */
+  readonly ask: (signal: AbortSignal) => Promise<number | TimeReading>;
   /** Time between two questions. Default 30 000. */
   readonly askEveryMs?: number | undefined;
   readonly onError?: ((error: unknown) => void) | undefined;
@@ -46,9 +49,10 @@ export class StoreClock implements Clock, AsyncDisposable {
     askEveryMs = ASK_EVERY_MS,
     onError,
   }: StoreClockOptions): Promise<StoreClock> {
-    let first = await sample(base, ask);
+    const { signal } = new AbortController();
+    let first = await sample(base, ask, signal);
     for (let asked = 1; asked < FIRST_QUESTIONS; asked += 1) {
-      first = narrowed(first, await sample(base, ask), 0);
+      first = narrowed(first, await sample(base, ask, signal), 0);
     }
     const clock = new StoreClock(base, first);
     clock.#asking = clock.#keepAsking(ask, askEveryMs, onError);
@@ -110,7 +114,7 @@ export class StoreClock implements Clock, AsyncDisposable {
       );
     while (await slept()) {
       // A store that is away keeps no time either: the steady clock carries on from the last answer.
-      await sample(this.#base, ask).then((next) => this.#take(next), onError);
+      await sample(this.#base, ask, signal).then((next) => this.#take(next), onError);
     }
   }
 
@@ -120,9 +124,9 @@ export class StoreClock implements Clock, AsyncDisposable {
   }
 }
 
-async function sample(base: Clock, ask: StoreClockOptions["ask"]): Promise<TimeOffset> {
+async function sample(base: Clock, ask: StoreClockOptions["ask"], signal: AbortSignal): Promise<TimeOffset> {
   const before = base.now();
-  const told = await ask();
+  const told = await ask(signal);
   const reading = typeof told === "number" ? { earliest: told, latest: told } : told;
   return offsetOf(reading, before, base.now());
 }
