@@ -9,6 +9,7 @@ import type {
 } from "@slipway-examples/gateway-core";
 import { textAt } from "../api/plain.js";
 import type { PhasePublisher } from "./phase-publisher.js";
+import { shownMessage } from "./shown-message.js";
 
 /** So many sandboxes are remembered as told; one that was forgotten costs a look at its resource with its next write. */
 const REMEMBERED = 10_000;
@@ -82,7 +83,7 @@ export class PublishedStore implements RecordStore {
     const phase = textAt(value, "phase");
     if (name === null || phase === null) return;
     const reason = textAt(value, "reason") ?? "";
-    const message = textAt(value, "message") ?? "";
+    const message = shownMessage(value);
     const told = `${phase}/${reason}/${message}`;
     const before = this.#told.get(id);
     this.#told.delete(id);
