@@ -27,8 +27,8 @@ export interface CallOptions {
 export interface WatchOptions {
   readonly query: Query;
   readonly signal: AbortSignal;
-  /** Longest silence before the connection counts as dead. */
-  readonly idleLimitMs: number;
+  /** Longest silence before the connection counts as dead, asked anew after each event. */
+  readonly idleLimitMs: () => number;
   /** The server has taken the watch: what happens from here on will be told. */
   readonly onOpen?: (() => void) | undefined;
 }
@@ -137,13 +137,16 @@ export class KubeClient {
       () => this.#send("GET", path, { query, signal: call.signal }, call),
       call.signal,
     );
-    call.renew(idleLimitMs);
+    call.renew(idleLimitMs());
     onOpen?.();
     try {
       for await (const line of linesOf(reply.body)) {
-        call.renew(idleLimitMs);
+        call.renew(idleLimitMs());
         const event: unknown = JSON.parse(line);
-        if (isRecord(event)) yield event;
+        if (!isRecord(event)) continue;
+        yield event;
+        // Taken in, it may have told what silence to expect.
+        call.renew(idleLimitMs());
       }
     } catch (error) {
       throw call.explain(error, `GET ${path}`);
@@ -208,7 +211,9 @@ export class KubeClient {
     if (isServersOwn(reply.status)) this.#noteDate(reply.header("date"), sentAt);
     if (reply.status < 400) return reply;
     const found = parsed(await textOf(reply.body).catch(() => ""));
-    const wait = retryAfterOf(reply.header("retry-after"), found, this.#clock.now());
+    const dated = Date.parse(reply.header("date") ?? "");
+    const now = Number.isNaN(dated) ? this.#clock.now() : dated;
+    const wait = retryAfterOf(reply.header("retry-after"), found, now);
     throw new ApiError(`${method} ${path}`, reply.status, found, wait);
   }
 
@@ -279,6 +284,7 @@ class Limited implements Disposable {
   readonly #parent: AbortSignal;
   readonly #aborted: Disposable | null;
   #dueAt: number;
+  #ringsAt = 0;
   #alarm: Disposable;
 
   constructor(clock: Clock, parent: AbortSignal, limitMs: number) {
@@ -295,9 +301,12 @@ class Limited implements Disposable {
     return this.#controller.signal;
   }
 
-  /** Something came: the time counts anew. The alarm looks again when it fires. */
+  /** Something came: the time counts anew. An alarm that is set for earlier looks again when it fires. */
   renew(limitMs: number): void {
     this.#dueAt = this.#clock.now() + limitMs;
+    if (this.#dueAt >= this.#ringsAt) return;
+    this.#alarm[Symbol.dispose]();
+    this.#alarm = this.#arm();
   }
 
   /** The caller's own reason when it aborted, else what the transport met. */
@@ -318,6 +327,7 @@ class Limited implements Disposable {
   }
 
   #arm(): Disposable {
+    this.#ringsAt = this.#dueAt;
     return this.#clock.schedule(this.#dueAt, () => {
       if (this.#clock.now() < this.#dueAt) this.#alarm = this.#arm();
       else this.#controller.abort(new ApiUnreachableError("no answer in time"));

@@ -78,8 +78,10 @@ export class RecordMirror implements ReflectorSink {
     const before = this.#records;
     const listed = this.#listed ?? new Map<string, RecordObject>();
     for (const [id, record] of before) {
+      // Only what was written here meanwhile may be newer: a cluster that was restored has older versions, and is right.
+      if (!this.#own.has(record.uid)) continue;
       const other = listed.get(id);
-      if (other === undefined ? this.#own.has(record.uid) : isNewer(record, other)) listed.set(id, record);
+      if (other === undefined || isNewer(record, other)) listed.set(id, record);
     }
     this.#records = listed;
     this.#listed = null;
@@ -130,7 +132,7 @@ export class RecordMirror implements ReflectorSink {
   #tellDifference(before: ReadonlyMap<string, RecordObject>): void {
     for (const record of this.#records.values()) {
       const known = before.get(record.id);
-      if (known?.uid !== record.uid || record.version > known.version) this.#tell(record);
+      if (known?.uid !== record.uid || record.version !== known.version) this.#tell(record);
     }
     for (const { id, version } of before.values()) {
       if (!this.#records.has(id)) this.#listener.news(id, version + 1, null);
