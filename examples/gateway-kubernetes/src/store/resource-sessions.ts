@@ -56,6 +56,7 @@ export class ResourceSessions implements SessionStore {
   #now = Number.NEGATIVE_INFINITY;
 
   #following: Promise<void> | null = null;
+  #removing: Promise<void> | null = null;
 
   constructor(options: ResourceSessionsOptions) {
     this.#options = options;
@@ -101,7 +102,7 @@ export class ResourceSessions implements SessionStore {
     }
     // Its own are known here before they are told of.
     for (const id of ids ?? this.#held.keys()) note(this.#held.get(id)?.session);
-    if (ids === undefined) void this.#removeLeft(now);
+    if (ids === undefined) this.#removing ??= this.#removeLeft(now).finally(() => (this.#removing = null));
     return Promise.resolve([...live.values()]);
   }
 
@@ -119,6 +120,7 @@ export class ResourceSessions implements SessionStore {
   /** Resolves once nothing is under way any more, after the signal. */
   async ended(): Promise<void> {
     await this.#following;
+    await this.#removing;
   }
 
   /** From the first question on: a store that nobody asks for sessions costs no watch. */
