@@ -73,7 +73,9 @@ function server(lists: readonly object[], watches: readonly (Script | { readonly
     query: {},
     sink: {
       listing: () => objects.clear(),
-      page: (items) => void items.forEach((each) => objects.set(nameOf(each), each)),
+      page: (items) => {
+        for (const each of items) objects.set(nameOf(each), each);
+      },
       listed: () => undefined,
       changed: (each) => void objects.set(nameOf(each), each),
       deleted: (each) => void objects.delete(nameOf(each)),
