@@ -1,9 +1,9 @@
 /**
  * The Kubernetes driver and the store of custom resources over 10 000 sandboxes: the first listing, a steady watch, and
- * a relist, in time, requests and memory. The API server is the project's test server in a process of its own, so the
+ * a relist, in time, requests and memory; the store of two gateways as well. The API server is the project's test server in a process of its own, so the
  * time is the client's and that server's together, and the memory is the client's alone.
  *
- *   npm run build && npm run build:examples && node --expose-gc bench/kubernetes.mjs [count]
+ *   npm run build && npm run build:examples && node --expose-gc bench/kubernetes.mjs [count, 1500 or more]
  */
 import { KubeConfig } from "@kubernetes/client-node";
 import { build } from "esbuild";
@@ -49,7 +49,9 @@ async function startServer(dir) {
     const [answer] = await once(child, "message");
     return answer;
   };
-  const manifests = [example("deploy/sandboxes.crd.yaml"), example("deploy/sandboxrecords.crd.yaml")];
+  const manifests = ["sandboxes", "sandboxrecords", "supervisorsessions"].map((name) =>
+    example(`deploy/${name}.crd.yaml`),
+  );
   const { url, ca } = await ask({ do: "start", count: COUNT, manifests });
   const config = new KubeConfig();
   config.loadFromClusterAndUser(
@@ -163,6 +165,23 @@ try {
         throw new Error(id);
     }
   });
+  // As two gateways do it: each takes up what it is told is due, and reads again what somebody else was faster with.
+  const second = new ResourceStore({ client, clock: systemClock, namespace: "slipway", gateway: "bench" });
+  await second.list({ limit: 1 });
+  const DUE = Math.min(400, COUNT - 1002);
+  const nameOf = (index) => `id-box-${String(index).padStart(5, "0")}`;
+  const next = { dueAt: null, value: { filler: "z".repeat(2000) } };
+  await store.compareAndSwap(nameOf(COUNT - 1), 1, next);
+  await second.compareAndSwap(nameOf(COUNT - 2), 1, next);
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  await measure(server, `record stores: two take up ${DUE} that are due`, async () => {
+    const takeUp = async (by) => {
+      const due = await by.claimDue({ now: 999 + DUE, limit: DUE, owner: "bench", until: 1000 + DUE });
+      for (const { id, version } of due) if (!(await by.compareAndSwap(id, version, next))) await by.get(id);
+    };
+    await Promise.all([takeUp(store), takeUp(second)]);
+  });
+  await second.close();
   await store.close();
   console.log(`${COUNT} sandboxes, Node ${process.versions.node}`);
   console.table(rows);

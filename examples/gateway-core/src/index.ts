@@ -38,7 +38,8 @@ export {
   type TlsFiles,
 } from "./serve.js";
 export { sleep } from "./sleep.js";
-export type { Storage } from "./store/open-store.js";
+export type { ChangeListener, NoticedChange, Storage } from "./store/open-store.js";
+export type { SessionStore, StoredSession } from "./store/session-store.js";
 export type {
   ClaimDue,
   InsertResult,
@@ -49,4 +50,5 @@ export type {
 } from "./store/record-store.js";
 export { SqliteActivationLedger } from "./store/sqlite-activation-ledger.js";
 export { SqliteStore } from "./store/sqlite-store.js";
+export { middleOf, narrowed, offsetOf, type TimeOffset, type TimeReading } from "./store/time-offset.js";
 export { supervisorBundle } from "./supervisor-bundle.js";

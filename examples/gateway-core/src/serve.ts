@@ -14,7 +14,7 @@ import { listen, type TlsFiles } from "./http/listen.js";
 import { DEFAULT_RATES, type RateLimits } from "./http/rate-limits.js";
 import { InvalidInputError } from "./input-error.js";
 import { GatewayMetrics } from "./metrics/gateway-metrics.js";
-import { openStore, unshared, type OpenStore, type Storage } from "./store/open-store.js";
+import { openStorage, openStore, type OpenStore, type Storage } from "./store/open-store.js";
 
 /** What a driver may need of the gateway that it is for. */
 export interface DriverContext {
@@ -101,7 +101,11 @@ export async function serveGateway(options: ServeOptions): Promise<RunningGatewa
   const opened =
     options.storage === undefined
       ? await openStore({ dataDir, databaseUrl, clock: hostClock, log })
-      : unshared(await options.storage({ clock: hostClock, dataDir, log, supervisorProgram }), hostClock);
+      : await openStorage(
+          await options.storage({ clock: hostClock, dataDir, log, supervisorProgram }),
+          hostClock,
+          log,
+        );
   try {
     return await serveOn(opened, { ...options, log, host, dataDir });
   } catch (error) {
@@ -151,6 +155,7 @@ async function serveOn(
   const end = async (drainMs = options.drainMs ?? DRAIN_MS): Promise<void> => {
     // Nobody is heard any more after this: a sandbox that is stopped with the gateway did not fail.
     await door.close(server, drainMs);
+    opened.ending();
     await gateway.close();
   };
   try {
@@ -167,8 +172,11 @@ async function serveOn(
     url,
     gateway,
     async close() {
-      await end();
-      await opened[Symbol.asyncDispose]();
+      try {
+        await end();
+      } finally {
+        await opened[Symbol.asyncDispose]();
+      }
     },
   };
 }

@@ -132,10 +132,13 @@ KC
   echo $! >"$run/apiext.pid"
   await healthz 60 healthy
   sandboxes=sandboxes.agents.x-k8s.io records=sandboxrecords.gateway.slipway.dev
+  sessions=supervisorsessions.gateway.slipway.dev
   apply $sandboxes test/cluster/sandbox-crd.json
   apply $records deploy/sandboxrecords.crd.yaml
+  apply $sessions deploy/supervisorsessions.crd.yaml
   await 'the Sandbox resource' 60 established $sandboxes
   await 'the SandboxRecord resource' 60 established $records
+  await 'the SupervisorSessions resource' 60 established $sessions
   # The minimal one of deploy/ as well, which is not to take the other one's place.
   apply $sandboxes deploy/sandboxes.crd.yaml '&dryRun=All'
   variables

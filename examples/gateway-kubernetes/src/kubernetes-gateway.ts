@@ -24,29 +24,54 @@ export interface GatewayParts {
   storage(context: DriverContext): Storage;
 }
 
+/** Answers of the API server tell the time anyway: asking for it costs a request only where there were none. */
+const ASK_TIME_EVERY_MS = 10_000;
+
 /**
  * A driver and storage on one cluster.
  *
  * @param config - Read when the first part is made, so that a client's command needs no cluster.
  */
 export function kubernetesGateway(settings: GatewaySettings, config: () => KubeConfig): GatewayParts {
-  let client: KubeClient | null = null;
-  const connect = (clock: Clock): KubeClient => {
-    client ??= new KubeClient({ transport: kubeConfigTransport(config()), clock });
-    return client;
-  };
+  return gatewayParts(
+    settings,
+    (clock) => new KubeClient({ transport: kubeConfigTransport(config()), clock }),
+  );
+}
+
+/**
+ * The same over any connection.
+ *
+ * @param connect - Called once, with the host's clock: requests and their waits go by it.
+ */
+export function gatewayParts(
+  settings: GatewaySettings,
+  connect: (clock: Clock) => KubeClient,
+  random?: () => number,
+): GatewayParts {
+  let made: KubeClient | null = null;
+  const clientOn = (clock: Clock): KubeClient => (made ??= connect(clock));
   const { sandboxes, version } = settings;
   const { namespace, gateway } = sandboxes;
   return {
     drivers: ({ clock }) => [
-      new KubernetesDriver({ client: connect(clock), clock, settings: sandboxes, version }),
+      new KubernetesDriver({ client: clientOn(clock), clock, settings: sandboxes, version, random }),
     ],
     storage: ({ clock, dataDir }) => {
-      const objects = new SandboxObjects({ client: connect(clock), clock, settings: sandboxes, version });
-      const publisher = new PhasePublisher(objects, clock);
+      const client = clientOn(clock);
+      const objects = new SandboxObjects({ client, clock, settings: sandboxes, version });
+      const publisher = new PhasePublisher(objects, clock, random);
       if (settings.store === "cluster") {
-        const store = new ResourceStore({ client: connect(clock), clock, namespace, gateway });
-        return { store: new PublishedStore(store, publisher), ledger: new ResourceLedger(store) };
+        const store = new ResourceStore({ client, clock, namespace, gateway, random });
+        return {
+          store: new PublishedStore(store, publisher),
+          ledger: new ResourceLedger(store),
+          askTime: (signal) => client.clusterTime(signal),
+          askTimeEveryMs: ASK_TIME_EVERY_MS,
+          sessionStore: store.sessions,
+          follow: (listener) => store.follow(listener),
+          ending: () => store.ending(),
+        };
       }
       const path = join(dataDir, "gateway.db");
       return {

@@ -9,19 +9,14 @@ import type { Clock } from "slipway";
 import { seededRandom } from "slipway/testing";
 import { KubeClient } from "../src/api/kube-client.js";
 import { onAbort } from "../src/api/on-abort.js";
+import { gatewayParts } from "../src/kubernetes-gateway.js";
 import type { Transport } from "../src/api/transport.js";
-import { KubernetesDriver } from "../src/driver/kubernetes-driver.js";
-import { SandboxObjects } from "../src/driver/sandbox-objects.js";
-import { PhasePublisher } from "../src/publish/phase-publisher.js";
-import { PublishedStore } from "../src/publish/published-store.js";
-import { ResourceLedger } from "../src/store/resource-ledger.js";
-import { ResourceStore } from "../src/store/resource-store.js";
 import type { KubeObject } from "./apiserver/index.js";
 import type { Handle, Runtime } from "./cluster/index.js";
 import { NAMESPACE, SETTINGS } from "./kit.js";
 
 /** As the manifests have it: how far a pull is cannot be seen, so its silence means nothing. */
-const BUDGETS: Budgets = { ...DEFAULT_BUDGETS, stallMs: undefined };
+export const BUDGETS: Budgets = { ...DEFAULT_BUDGETS, stallMs: undefined };
 
 /** Folders of gateways; a test file removes them when it is done. */
 export const tempDirs = new TempDirs();
@@ -62,25 +57,12 @@ export class Replica {
     };
     const random = seededRandom(seed);
     const client = new KubeClient({ transport: mortal, clock, random });
-    const { namespace, gateway } = SETTINGS;
+    const settings = { sandboxes: SETTINGS, store: options.store, version: undefined, tls: undefined };
     const running = await serveGateway({
       clock,
       dataDir: options.dataDir ?? (await tempDirs.make()),
       budgets: options.budgets ?? BUDGETS,
-      drivers: [new KubernetesDriver({ client, clock, settings: SETTINGS, random })],
-      ...(options.store === "cluster"
-        ? {
-            storage: () => {
-              const store = new ResourceStore({ client, clock, namespace, gateway, random });
-              const publisher = new PhasePublisher(
-                new SandboxObjects({ client, clock, settings: SETTINGS }),
-                clock,
-                random,
-              );
-              return { store: new PublishedStore(store, publisher), ledger: new ResourceLedger(store) };
-            },
-          }
-        : {}),
+      ...gatewayParts(settings, () => client, random),
       log: (event, fields) => options.log?.(event, fields),
     });
     return new Replica(running, death);

@@ -1,9 +1,10 @@
+import type { Budgets } from "@slipway-examples/gateway-core";
 import { VirtualClock } from "slipway/testing";
 import { intentOf, type SandboxVersion } from "../src/resource/sandbox-api.js";
 import type { Transport } from "../src/api/transport.js";
 import type { Release } from "./cluster/index.js";
-import { InProcessSupervisors, Replica } from "./gateway-kit.js";
-import { Driven, NAMESPACE, startNode } from "./kit.js";
+import { BUDGETS, InProcessSupervisors, Replica } from "./gateway-kit.js";
+import { aheadBy, Driven, NAMESPACE, startNode } from "./kit.js";
 
 /** Where a gateway's records may be. */
 export const STORES = ["sqlite", "cluster"] as const;
@@ -54,7 +55,9 @@ export async function startWorld(
       if (replica === null) throw new Error("no gateway is alive");
       return replica.core;
     },
-    async gateway(): Promise<Replica> {
+    async gateway(
+      host: { aheadMs?: number; budgets?: Partial<Budgets>; stepMs?: number } = {},
+    ): Promise<Replica> {
       seed += 1;
       const own = driven.watched(api.transport());
       const transport: Transport = (request) => {
@@ -63,8 +66,15 @@ export async function startWorld(
       };
       const log = (event: string, fields: object): void =>
         void logged.push(`${event} ${JSON.stringify(fields)}`);
-      const starting = Replica.start({ clock, transport, store, seed, log });
-      const replica = await it.during(starting);
+      const starting = Replica.start({
+        clock: aheadBy(clock, host.aheadMs ?? 0),
+        transport,
+        store,
+        seed,
+        log,
+        budgets: { ...BUDGETS, ...host.budgets },
+      });
+      const replica = await it.during(starting, 300_000, host.stepMs);
       replicas.push(replica);
       return replica;
     },
@@ -72,13 +82,13 @@ export async function startWorld(
       replicas.splice(replicas.indexOf(replica), 1);
       await it.during(replica.kill());
     },
-    async during<T>(work: Promise<T>, limitMs = 300_000): Promise<T> {
+    async during<T>(work: Promise<T>, limitMs = 300_000, stepMs?: number): Promise<T> {
       let done = false;
       work.then(
         () => (done = true),
         () => (done = true),
       );
-      await driven.run(limitMs, () => done);
+      await driven.run(limitMs, () => done, stepMs);
       if (!(done as boolean)) throw new Error(`not done within ${limitMs} virtual milliseconds`);
       return work;
     },

@@ -30,6 +30,11 @@ export function manifests(file: string): Manifest[] {
   return loadAll(readFileSync(new URL(`../deploy/${file}`, import.meta.url), "utf8")) as Manifest[];
 }
 
+/** Of the resources that gateways keep their own things in. */
+function ownDefinitions(): Manifest[] {
+  return [...manifests("sandboxrecords.crd.yaml"), ...manifests("supervisorsessions.crd.yaml")];
+}
+
 /** The rights that `deploy/rbac.yaml` gives, role by role. */
 export function deployedGrants(): Grant[] {
   return manifests("rbac.yaml").flatMap(({ kind, metadata, rules }) =>
@@ -57,7 +62,7 @@ export async function startCluster(options: Partial<ApiServerOptions> = {}): Pro
     clock,
     random: seededRandom(1),
     namespaces: [NAMESPACE],
-    objects: [...manifests("sandboxes.crd.yaml"), ...manifests("sandboxrecords.crd.yaml")],
+    objects: [...manifests("sandboxes.crd.yaml"), ...ownDefinitions()],
     converters: { "sandboxes.agents.x-k8s.io": convertSandbox },
     ...options,
   });
@@ -74,7 +79,7 @@ export async function startNode(
     random: seededRandom(1),
     namespaces: [NAMESPACE],
     ...options,
-    objects: [...manifests("sandboxrecords.crd.yaml"), ...(options.objects ?? [])],
+    objects: [...ownDefinitions(), ...(options.objects ?? [])],
   });
   return { ...clientsOf(node.server, clock), node, [Symbol.asyncDispose]: () => node[Symbol.asyncDispose]() };
 }
@@ -119,6 +124,14 @@ export function kubeConfig(server: ApiServer, token: string): KubeConfig {
     { name: "user", token },
   );
   return config;
+}
+
+/** A host's clock that is off. */
+export function aheadBy(clock: Clock, ms: number): Clock {
+  return {
+    now: () => clock.now() + ms,
+    schedule: (atMs, callback, options) => clock.schedule(atMs - ms, callback, options),
+  };
 }
 
 /** Lets virtual time pass in small steps, each once no request of the watched transports is under way. */

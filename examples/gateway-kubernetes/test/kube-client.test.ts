@@ -39,6 +39,45 @@ describe("the client", () => {
     expect(Math.min(...times.slice(1))).toBeGreaterThanOrEqual(7000);
   });
 
+  it.each([
+    [
+      "a date on the server's own clock, which is an hour ahead",
+      (at: number) => new Date(at + 3_620_000).toUTCString(),
+      18_000,
+      22_000,
+    ],
+    ["a date that has passed", (at: number) => new Date(at + 3_590_000).toUTCString(), 0, 2000],
+    ["a week, which is a mistake", () => String(7 * 86_400), 300_000, 302_000],
+  ])("waits as long as a Retry-After with %s asks", async (_what, header, least, most) => {
+    const clock = new VirtualClock();
+    const times: number[] = [];
+    const client = new KubeClient({
+      clock,
+      patienceMs: 3_600_000,
+      transport: () => {
+        times.push(clock.now());
+        const headers: Record<string, string> = {
+          date: new Date(clock.now() + 3_600_000).toUTCString(),
+          "retry-after": header(clock.now()),
+        };
+        const body = (async function* () {
+          yield await Promise.resolve("{}");
+        })();
+        return Promise.resolve({
+          status: times.length === 1 ? 429 : 200,
+          header: (name: string) => headers[name],
+          body,
+        });
+      },
+    });
+    const call = client.get(PODS, { signal });
+    await clock.advanceAsync(400_000);
+    await call;
+    const waited = times[1]! - times[0]!;
+    expect(waited).toBeGreaterThanOrEqual(least);
+    expect(waited).toBeLessThanOrEqual(most);
+  });
+
   it("asks a server that is down once at a time, at growing distances, however many calls wait", async () => {
     await using it = await virtual();
     const { cluster, driven, client } = it;
@@ -152,12 +191,12 @@ describe("the client", () => {
     await using cluster = await startCluster();
     const client = cluster.client();
     await client.get(PODS, { signal });
-    expect(client.skewMs).toBe(0);
+    expect(client.skewFrom(cluster.clock)).toBe(0);
     cluster.server.clockSkewMs = 3_600_000;
     await client.get(PODS, { signal });
-    expect(Math.abs(client.skewMs - 3_600_000)).toBeLessThan(3000);
+    expect(Math.abs(client.skewFrom(cluster.clock) - 3_600_000)).toBeLessThan(3000);
     cluster.server.clockSkewMs = -3_600_000;
     await client.get(PODS, { signal });
-    expect(Math.abs(client.skewMs + 3_600_000)).toBeLessThan(3000);
+    expect(Math.abs(client.skewFrom(cluster.clock) + 3_600_000)).toBeLessThan(3000);
   });
 });

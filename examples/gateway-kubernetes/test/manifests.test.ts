@@ -83,9 +83,17 @@ describe("the manifests", () => {
     const replica = await it.during(
       Replica.start({ clock: it.clock, transport: it.transport(), store: "sqlite", seed: 1 }),
     );
-    for (const probe of [container!.readinessProbe, container!.livenessProbe, container!.startupProbe]) {
-      expect((await fetch(`${replica.running.url}${probe.httpGet.path}`)).status).toBe(200);
-    }
+    const { readinessProbe, livenessProbe, startupProbe } = container!;
+    const paths = [readinessProbe, livenessProbe, startupProbe].map(({ httpGet }) => httpGet.path);
+    expect(paths).toEqual(["/readyz", "/healthz", "/healthz"]);
+    const answers = (): Promise<number[]> =>
+      Promise.all(paths.map(async (path) => (await fetch(`${replica.running.url}${path}`)).status));
+    await it.driven.run(5000);
+    expect(await answers()).toEqual([200, 200, 200]);
+    // A cluster that is away takes the replica out of the Service, and gets it not killed.
+    await it.server.close();
+    await it.driven.run(120_000);
+    expect(await answers()).toEqual([503, 200, 200]);
     expect(container!.readinessProbe.httpGet.scheme).toBe("HTTPS");
     await it.during(replica.kill());
     await tempDirs.remove();
@@ -130,53 +138,73 @@ describe("the manifests", () => {
 
   it("are all in the guide or in the kustomization", () => {
     const [kustomization] = manifests("kustomization.yaml") as unknown as { resources: string[] }[];
-    expect(kustomization?.resources).toEqual(["sandboxrecords.crd.yaml", "rbac.yaml", "gateway.yaml"]);
+    expect(kustomization?.resources).toEqual([
+      "sandboxrecords.crd.yaml",
+      "supervisorsessions.crd.yaml",
+      "rbac.yaml",
+      "gateway.yaml",
+    ]);
   });
 });
 
 describe("the rights", () => {
-  it("are those that a gateway uses in all it does, no more and no less, and never on claims", async () => {
-    await using it = await startDriver("0.5.6");
-    const replica = await it.during(
-      Replica.start({
-        clock: it.clock,
-        transport: it.driven.watched(it.transport()),
-        store: "cluster",
-        seed: 3,
-      }),
-    );
-    const { core } = replica;
-    const { record } = await it.during(core.create({ name: REF.name, spec: SPEC, policy: { version: 1 } }));
-    await it.driven.run(20_000, () => it.pods().length > 0);
-    // The same start again after a lost answer: the Secret is there, and is written over.
-    await it.during(core.stopSandbox(record.id));
-    await it.driven.run(20_000);
-    await it.during(
-      it.driver.launch(launchRequest(2), { signal: it.signal, report: () => undefined }).catch(() => null),
-    );
-    await it.during(core.startSandbox(record.id).catch(() => null));
-    await it.driven.run(20_000);
-    await it.during(core.deleteSandbox(record.id));
-    await it.driven.run(30_000);
-    await it.during(it.launch(1));
-    it.server.faults.inject({
-      fault: { kind: "cut", when: "after" },
-      times: 1,
-      when: ({ verb, plural }) => verb === "create" && plural === "secrets",
-    });
-    await it.during(it.launch(2));
-    await it.during(it.driver.remove(REF, { signal: it.signal }));
-    await it.during(replica.kill());
+  // The second role is for records in the cluster, and says so.
+  it.each([
+    ["a file", "sqlite", deployedGrants().slice(0, 1)],
+    ["the cluster", "cluster", deployedGrants()],
+  ] as const)(
+    "are those that a gateway with records in %s uses, no more and no less, and never on claims",
+    async (_where, store, grants) => {
+      await using it = await startDriver("0.5.6");
+      const replica = await it.during(
+        Replica.start({
+          clock: it.clock,
+          transport: it.driven.watched(it.transport()),
+          store,
+          seed: 3,
+        }),
+      );
+      const { core } = replica;
+      const { record } = await it.during(core.create({ name: REF.name, spec: SPEC, policy: { version: 1 } }));
+      await it.driven.run(20_000, () => it.pods().length > 0);
+      // A supervisor calls, and is heard of by other gateways.
+      for (let calls = 0; calls < 2; calls += 1) {
+        const { record: now } = (await it.during(core.records.read(record.id)))!;
+        expect(await it.during(core.authenticate(now.id, now.deadline?.attempt ?? "", now.run))).toBeTypeOf(
+          "object",
+        );
+        await it.driven.run(10_000);
+      }
+      // The same start again after a lost answer: the Secret is there, and is written over.
+      await it.during(core.stopSandbox(record.id));
+      await it.driven.run(20_000);
+      await it.during(
+        it.driver.launch(launchRequest(2), { signal: it.signal, report: () => undefined }).catch(() => null),
+      );
+      await it.during(core.startSandbox(record.id).catch(() => null));
+      await it.driven.run(20_000);
+      await it.during(core.deleteSandbox(record.id));
+      await it.driven.run(30_000);
+      await it.during(it.launch(1));
+      it.server.faults.inject({
+        fault: { kind: "cut", when: "after" },
+        times: 1,
+        when: ({ verb, plural }) => verb === "create" && plural === "secrets",
+      });
+      await it.during(it.launch(2));
+      await it.during(it.driver.remove(REF, { signal: it.signal }));
+      await it.during(replica.running.close());
 
-    const used = new Set<string>();
-    const denied: string[] = [];
-    for (const { user, verb, plural, group, code } of it.server.ledger.recent) {
-      if (user !== "system:serviceaccount:slipway:slipway-gateway" || plural === "") continue;
-      used.add(`${verb} ${plural}.${group}`);
-      if (code === 403) denied.push(`${verb} ${plural}`);
-    }
-    expect(denied).toEqual([]);
-    expect([...used].sort()).toEqual(rights(deployedGrants().flatMap(({ rules }) => rules)));
-    expect([...used].filter((right) => right.includes("persistentvolumeclaims"))).toEqual([]);
-  });
+      const used = new Set<string>();
+      const denied: string[] = [];
+      for (const { user, verb, plural, group, code } of it.server.ledger.recent) {
+        if (user !== "system:serviceaccount:slipway:slipway-gateway" || plural === "") continue;
+        used.add(`${verb} ${plural}.${group}`);
+        if (code === 403) denied.push(`${verb} ${plural}`);
+      }
+      expect(denied).toEqual([]);
+      expect([...used].sort()).toEqual(rights(grants.flatMap(({ rules }) => rules)));
+      expect([...used].filter((right) => right.includes("persistentvolumeclaims"))).toEqual([]);
+    },
+  );
 });

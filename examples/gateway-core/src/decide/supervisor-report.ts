@@ -6,6 +6,7 @@ import { isServed, type SandboxRecord } from "../record/record.js";
 import { withBootstrapped } from "./bootstrapped.js";
 import { applyToDeadline, observeTime, withCondition, withPhase, type Decision } from "./decision.js";
 import { phaseFacts, withFacts } from "./phase-facts.js";
+import { withoutSilence } from "./silence.js";
 import { withWaiting } from "./waiting.js";
 
 /** Ends of a bootstrap that no wait mends: the sandbox is in Error until somebody starts it again. */
@@ -94,7 +95,8 @@ function settledRefusal(record: SandboxRecord, report: SupervisorReport): Report
 }
 
 /** The first report of an attempt is what ends its preparation: it comes from inside, with the attempt's secret. */
-function enterAdmission(record: SandboxRecord, now: number): SandboxRecord {
+function enterAdmission(found: SandboxRecord, now: number): SandboxRecord {
+  const record = withoutSilence(found);
   const { deadline } = record;
   if (deadline?.status !== "active" || deadline.phase !== PREPARATION) return record;
   const { attempt } = deadline;

@@ -21,6 +21,7 @@ import { dueAt } from "../record/due.js";
 import { digestOf } from "../record/digest.js";
 import { canonicalJson, type JsonObject } from "../record/json.js";
 import type { SandboxRecord, SandboxSpec } from "../record/record.js";
+import type { NoticedChange } from "../store/open-store.js";
 import { queuedStore } from "../store/queued-store.js";
 import type { RecordStore } from "../store/record-store.js";
 import { checkOverrides, planFor } from "./budgets.js";
@@ -177,9 +178,9 @@ export class Gateway {
   }
 
   /** The store says that a record was written, perhaps by another gateway: whoever works on it here looks again. */
-  async noticeChange({ id, version }: { readonly id: string; readonly version: number }): Promise<void> {
+  async noticeChange({ id, version, found }: NoticedChange): Promise<void> {
     // Most of what comes is this gateway's own doing.
-    if (!this.hub.hasTold(id, version)) await this.#background.announce(id);
+    if (!this.hub.hasTold(id, version)) await this.#background.announce(id, found);
   }
 
   /** News of the store may have been lost: everybody who works here looks again, and followers begin anew. */

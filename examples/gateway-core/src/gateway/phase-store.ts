@@ -1,6 +1,8 @@
 import type { Clock, Page, RecordStore, SandboxRecord as PhaseRecord, StoredRecord } from "slipway";
 import { withPhase } from "../decide/decision.js";
 import { phaseFacts, withFacts, type PhaseFacts } from "../decide/phase-facts.js";
+import { withSilence, type RunNews } from "../decide/silence.js";
+import type { SandboxRecord } from "../record/record.js";
 import type { Log } from "./log.js";
 import type { SandboxRecords } from "./sandbox-records.js";
 
@@ -13,6 +15,8 @@ export interface PhaseStoreOptions {
   readonly driver: string;
   readonly wake: (id: string) => void;
   readonly log: Log;
+  /** What is known of a record's run beside the phase that was decided. */
+  readonly news: (record: SandboxRecord) => RunNews;
 }
 
 /**
@@ -51,7 +55,9 @@ export class PhaseStore implements RecordStore {
     next: PhaseRecord,
   ): Promise<StoredRecord | null> {
     const { origin } = next as PhaseFacts;
-    const record = withFacts(origin, next, this.#options.clock.now());
+    const now = this.#options.clock.now();
+    const decided = withFacts(origin, next, now);
+    const record = withSilence(decided, this.#options.news(decided), now);
     if (record === origin) return { id, version, record: next };
     const written = await this.#options.records.swap(Number(version), origin, record);
     if (written !== null && origin.phase !== written.record.phase) {

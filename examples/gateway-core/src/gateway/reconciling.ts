@@ -51,7 +51,14 @@ export class Reconciling {
   #reconciler(driver: Driver): Reconciler {
     const { records, looks, sessions, clock, isolationBackend, sweepEveryMs, wake, log } = this.#options;
     return new Reconciler({
-      store: new PhaseStore({ records, clock, driver: driver.name, wake, log }),
+      store: new PhaseStore({
+        records,
+        clock,
+        driver: driver.name,
+        wake,
+        log,
+        news: (record) => ({ seen: looks.seen(record), session: sessions.of(record.id, clock.now()) }),
+      }),
       source: looks.source(driver),
       clock,
       session: (id) => sessions.of(id, clock.now()),

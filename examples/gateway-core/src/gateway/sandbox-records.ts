@@ -155,9 +155,13 @@ export class SandboxRecords {
     return due.map((stored) => ({ id: stored.id, dueAt: stored.dueAt ?? now, found: decodeOrError(stored) }));
   }
 
-  /** Somebody else may have written the record: whoever follows this gateway hears of it, if it is news. */
-  async announce(id: string): Promise<void> {
-    const found = await this.#store.get(id);
+  /**
+   * Somebody else may have written the record: whoever follows this gateway hears of it, if it is news.
+   *
+   * @param told - The record as the news brought it. Absent: it is read.
+   */
+  async announce(id: string, told?: StoredRecord | null): Promise<void> {
+    const found = told === undefined ? await this.#store.get(id) : told;
     if (found === null) this.#hub.announce(id, null, null);
     else this.#hub.announce(id, found.version, decode(found).record);
   }

@@ -5,15 +5,21 @@ import { messageOf, type Log } from "../gateway/log.js";
 import { ChangeFeed } from "./postgres/change-feed.js";
 import type { ToldChange } from "./postgres/change-teller.js";
 import { PostgresStore } from "./postgres/postgres-store.js";
-import type { RecordStore } from "./record-store.js";
+import type { RecordStore, StoredRecord } from "./record-store.js";
 import type { SessionStore } from "./session-store.js";
 import { SqliteActivationLedger } from "./sqlite-activation-ledger.js";
 import { SqliteStore } from "./sqlite-store.js";
-import { StoreClock } from "./store-clock.js";
+import { StoreClock, type StoreClockOptions } from "./store-clock.js";
+
+/** A write, as a store tells of it. */
+export interface NoticedChange extends ToldChange {
+  /** What was written, `null` for a removal, where the store's news bring it. Absent: it has to be read. */
+  readonly found?: StoredRecord | null | undefined;
+}
 
 /** Who wants to hear of writes that others made. */
 export interface ChangeListener {
-  noticeChange(change: ToldChange): Promise<void>;
+  noticeChange(change: NoticedChange): Promise<void>;
   noticeGap(): void;
 }
 
@@ -25,6 +31,8 @@ export interface OpenStore extends AsyncDisposable {
   readonly sessionStore?: SessionStore | undefined;
   /** Begins to tell of writes. */
   follow(listener: ChangeListener): void;
+  /** The gateway begins to end: nothing is waited for any more that the store cannot do now. */
+  ending(): void;
 }
 
 export interface OpenStoreOptions {
@@ -39,18 +47,48 @@ export interface OpenStoreOptions {
 export interface Storage {
   readonly store: RecordStore;
   readonly ledger: GatewayLedger & { close(): Promise<void> };
+  /**
+   * What time the store has, where gateways share it: all of them decide by it, whatever their hosts' clocks say.
+   * Absent: this gateway is the only one, and goes by its host's clock.
+   */
+  readonly askTime?: StoreClockOptions["ask"] | undefined;
+  /** Time between two questions for the time. Default 30 000. */
+  readonly askTimeEveryMs?: number | undefined;
+  /** Where gateways that share the store tell one another of their supervisors. Absent: there is no other. */
+  readonly sessionStore?: SessionStore | undefined;
+  /** Begins to tell of writes that others made, until the store is closed. Absent: nobody else writes. */
+  readonly follow?: ((listener: ChangeListener) => void) | undefined;
+  /** The gateway begins to end: what the store would wait for fails from now on. Absent: it never waits for long. */
+  readonly ending?: (() => void) | undefined;
 }
 
-/** Storage that tells of no writes and has no clock of its own. */
-export function unshared({ store, ledger }: Storage, clock: Clock): OpenStore {
+/** Opens storage that was made elsewhere: by its own time where it has one. */
+export async function openStorage(storage: Storage, hostClock: Clock, log: Log): Promise<OpenStore> {
+  const { store, ledger, askTime: ask, askTimeEveryMs: askEveryMs } = storage;
+  const closeBoth = async (): Promise<void> => {
+    await ledger.close();
+    await store.close();
+  };
+  const onError = (error: unknown): void => log("store-clock", { error: messageOf(error) });
+  const storeClock =
+    ask === undefined
+      ? null
+      : await StoreClock.start({ base: hostClock, ask, askEveryMs, onError }).catch(
+          async (error: unknown) => {
+            await closeBoth().catch(() => undefined);
+            throw error;
+          },
+        );
   return {
     store,
     ledger,
-    clock,
-    follow: () => undefined,
+    clock: storeClock ?? hostClock,
+    sessionStore: storage.sessionStore,
+    follow: (listener) => storage.follow?.(listener),
+    ending: () => storage.ending?.(),
     async [Symbol.asyncDispose]() {
-      await ledger.close();
-      await store.close();
+      await storeClock?.close();
+      await closeBoth();
     },
   };
 }
@@ -59,7 +97,8 @@ export function unshared({ store, ledger }: Storage, clock: Clock): OpenStore {
 export async function openStore({ dataDir, databaseUrl, clock, log }: OpenStoreOptions): Promise<OpenStore> {
   if (databaseUrl === undefined) {
     const path = join(dataDir, "gateway.db");
-    return unshared({ store: new SqliteStore(path), ledger: new SqliteActivationLedger(path) }, clock);
+    const storage = { store: new SqliteStore(path), ledger: new SqliteActivationLedger(path) };
+    return openStorage(storage, clock, log);
   }
   const database = { url: databaseUrl };
   const store = await PostgresStore.open(database);
@@ -87,6 +126,7 @@ export async function openStore({ dataDir, databaseUrl, clock, log }: OpenStoreO
         onError: (error) => log("change-feed", { error: messageOf(error) }),
       });
     },
+    ending: () => undefined,
     async [Symbol.asyncDispose]() {
       await feed?.close();
       await storeClock.close();

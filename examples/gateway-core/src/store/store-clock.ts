@@ -1,39 +1,45 @@
 import type { Clock, ScheduleOptions } from "slipway";
 import { sleep } from "../sleep.js";
+import { middleOf, narrowed, offsetOf, type TimeOffset, type TimeReading } from "./time-offset.js";
 
 export interface StoreClockOptions {
   /** Drives the timers and carries the time between two questions; its wall time does not matter. */
   readonly base: Clock;
-  /** What time the store has, epoch milliseconds. */
-  readonly ask: () => Promise<number>;
+  /**
+   * What time the store has, epoch milliseconds; of a store that tells it less exactly, between which instants. The
+   * signal aborts when nobody wants to know any more.
+   */
+  readonly ask: (signal: AbortSignal) => Promise<number | TimeReading>;
   /** Time between two questions. Default 30 000. */
   readonly askEveryMs?: number | undefined;
   readonly onError?: ((error: unknown) => void) | undefined;
 }
 
 const ASK_EVERY_MS = 30_000;
-/** The first answer may have waited for a connection; the quickest of a few is the best. */
+/** The first answer may have waited for a connection; a few together say more. */
 const FIRST_QUESTIONS = 3;
+/** Two hosts' clocks drift apart a little from one question to the next: an old answer grows less exact. */
+const DRIFT_MS = 1;
 
 /**
  * The store's time, so that replicas with clocks of their own decide on one time line.
  *
  * Between two questions it runs with this process's steady clock, and it never runs backwards: a store whose clock was
- * set back stands still here until it has caught up. An answer is as exact as half the time that it took; one that took
- * longer than the present one is taken only when the two contradict each other.
+ * set back stands still here until it has caught up. An answer is as exact as half the time that it took, and as the
+ * store tells it; answers narrow one another down until two contradict each other, which tells that a clock was set.
  */
 export class StoreClock implements Clock, AsyncDisposable {
   readonly #base: Clock;
   readonly #closing = new AbortController();
+  #offset: TimeOffset;
   #offsetMs: number;
-  #errorMs: number;
   #latest = Number.NEGATIVE_INFINITY;
   #asking: Promise<void> = Promise.resolve();
 
-  private constructor(base: Clock, first: Sample) {
+  private constructor(base: Clock, first: TimeOffset) {
     this.#base = base;
-    this.#offsetMs = first.offsetMs;
-    this.#errorMs = first.errorMs;
+    this.#offset = first;
+    this.#offsetMs = middleOf(first);
   }
 
   /** Asks the store for its time; rejects when it does not answer. */
@@ -43,12 +49,12 @@ export class StoreClock implements Clock, AsyncDisposable {
     askEveryMs = ASK_EVERY_MS,
     onError,
   }: StoreClockOptions): Promise<StoreClock> {
-    let best = await sample(base, ask);
+    const { signal } = new AbortController();
+    let first = await sample(base, ask, signal);
     for (let asked = 1; asked < FIRST_QUESTIONS; asked += 1) {
-      const next = await sample(base, ask);
-      if (next.errorMs < best.errorMs) best = next;
+      first = narrowed(first, await sample(base, ask, signal), 0);
     }
-    const clock = new StoreClock(base, best);
+    const clock = new StoreClock(base, first);
     clock.#asking = clock.#keepAsking(ask, askEveryMs, onError);
     return clock;
   }
@@ -81,6 +87,11 @@ export class StoreClock implements Clock, AsyncDisposable {
     return this.#offsetMs;
   }
 
+  /** How far that may be wrong, in milliseconds, as long as no clock is set; for metrics. */
+  get uncertaintyMs(): number {
+    return Math.ceil((this.#offset.most - this.#offset.least) / 2);
+  }
+
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#asking;
@@ -91,7 +102,7 @@ export class StoreClock implements Clock, AsyncDisposable {
   }
 
   async #keepAsking(
-    ask: () => Promise<number>,
+    ask: StoreClockOptions["ask"],
     everyMs: number,
     onError: ((error: unknown) => void) | undefined,
   ): Promise<void> {
@@ -103,30 +114,19 @@ export class StoreClock implements Clock, AsyncDisposable {
       );
     while (await slept()) {
       // A store that is away keeps no time either: the steady clock carries on from the last answer.
-      await sample(this.#base, ask).then((next) => this.#take(next), onError);
+      await sample(this.#base, ask, signal).then((next) => this.#take(next), onError);
     }
   }
 
-  #take({ offsetMs, errorMs }: Sample): void {
-    const apart = Math.abs(offsetMs - this.#offsetMs);
-    if (errorMs > this.#errorMs && apart <= errorMs + this.#errorMs) {
-      // Two hosts' clocks drift apart a little: an old answer grows less exact with time.
-      this.#errorMs += 1;
-      return;
-    }
-    this.#offsetMs = offsetMs;
-    this.#errorMs = errorMs;
+  #take(next: TimeOffset): void {
+    this.#offset = narrowed(this.#offset, next, DRIFT_MS);
+    this.#offsetMs = middleOf(this.#offset);
   }
 }
 
-interface Sample {
-  readonly offsetMs: number;
-  readonly errorMs: number;
-}
-
-async function sample(base: Clock, ask: () => Promise<number>): Promise<Sample> {
+async function sample(base: Clock, ask: StoreClockOptions["ask"], signal: AbortSignal): Promise<TimeOffset> {
   const before = base.now();
-  const told = await ask();
-  const after = base.now();
-  return { offsetMs: Math.round(told - (before + after) / 2), errorMs: Math.ceil((after - before) / 2) };
+  const told = await ask(signal);
+  const reading = typeof told === "number" ? { earliest: told, latest: told } : told;
+  return offsetOf(reading, before, base.now());
 }

@@ -1,5 +1,5 @@
 import { parseRetryAfter } from "slipway/retry";
-import { isRecord, memberOf, type Plain } from "./plain.js";
+import { isRecord, memberOf, recordsOf, type Plain } from "./plain.js";
 
 /** The API server answered, and the answer is no. Carries what observers ask for: `status`, and the Status as it came. */
 export class ApiError extends Error {
@@ -40,6 +40,13 @@ export function isGone(error: unknown): boolean {
   return error instanceof ApiError && (error.status === 410 || error.reason === "Expired");
 }
 
+/** The version that was asked from is one that the server has not come to: it was restored, or lags behind. */
+export function isAhead(error: unknown): boolean {
+  if (!(error instanceof ApiError)) return false;
+  const causes = recordsOf(memberOf(error.body, "details", "causes"));
+  return causes.some(({ reason }) => reason === "ResourceVersionTooLarge");
+}
+
 /** The object changed since it was read, or another one has its name. */
 export function isConflict(error: unknown): boolean {
   return isStatus(error, 409);
@@ -69,7 +76,11 @@ export function isTransient(error: unknown): boolean {
   return isOverload(error) || (error instanceof ApiError && error.status >= 500);
 }
 
-/** What the server asks to wait: its header, or the number of seconds in the Status. */
+/**
+ * What the server asks to wait: its header, or the number of seconds in the Status.
+ *
+ * @param now - On the clock of whoever wrote the header, which may name an instant.
+ */
 export function retryAfterOf(header: string | undefined, body: unknown, now: number): number | null {
   const hinted = header === undefined ? null : parseRetryAfter(header, now);
   if (hinted !== null) return hinted;

@@ -1,3 +1,10 @@
+import {
+  middleOf,
+  narrowed,
+  offsetOf,
+  type TimeOffset,
+  type TimeReading,
+} from "@slipway-examples/gateway-core";
 import type { Clock } from "slipway";
 import { exponentialBackoff } from "slipway/retry";
 import { ApiError, ApiUnreachableError, isOverload, isTransient, retryAfterOf } from "./api-error.js";
@@ -20,8 +27,8 @@ export interface CallOptions {
 export interface WatchOptions {
   readonly query: Query;
   readonly signal: AbortSignal;
-  /** Longest silence before the connection counts as dead. */
-  readonly idleLimitMs: number;
+  /** Longest silence before the connection counts as dead, asked anew after each event. */
+  readonly idleLimitMs: () => number;
   /** The server has taken the watch: what happens from here on will be told. */
   readonly onOpen?: (() => void) | undefined;
 }
@@ -39,6 +46,16 @@ const REQUEST_LIMIT_MS = 30_000;
 const MAX_ATTEMPTS = 4;
 /** A server's date has whole seconds and is old by as much as the answer took: below this there is no skew to speak of. */
 const LEAST_SKEW_MS = 5000;
+const SECOND_MS = 1000;
+/** Crystals differ by some ten millionths: what two clocks may drift apart in one millisecond, with room to spare. */
+const DRIFT = 1e-4;
+/** An answer that is no older tells the time well enough. */
+const TIME_FRESH_MS = 15_000;
+/** What is left open of the cluster's time when the first questions for it end, and how many of them there are at most. */
+const TIME_SPAN_MS = 100;
+const MOST_QUESTIONS = 6;
+/** Answered to whoever has credentials, without a look at the storage. */
+const CHEAPEST = "/version";
 const AGAIN = exponentialBackoff({ initialMs: 200, factor: 2, capMs: 5000, jitter: "full" });
 
 /**
@@ -53,7 +70,9 @@ export class KubeClient {
   readonly #random: (() => number) | undefined;
   readonly #limitMs: number;
   readonly #maxAttempts: number;
-  #skewMs = 0;
+  /** Questions that were asked for the time alone, at the start. */
+  #questions = 0;
+  #ahead: { readonly offset: TimeOffset; readonly at: number } | null = null;
 
   constructor(options: KubeClientOptions) {
     this.#transport = options.transport;
@@ -64,9 +83,34 @@ export class KubeClient {
     this.#maxAttempts = options.maxAttempts ?? MAX_ATTEMPTS;
   }
 
-  /** How far the cluster's clock is ahead of this one, by the last answer that was dated. */
-  get skewMs(): number {
-    return this.#skewMs;
+  /** How far the cluster's clock is ahead of a clock of this process, by the answers that were dated. */
+  skewFrom(clock: Clock): number {
+    if (this.#ahead === null) return 0;
+    const skew = this.#clock.now() + middleOf(this.#ahead.offset) - clock.now();
+    return Math.abs(skew) < LEAST_SKEW_MS ? 0 : skew;
+  }
+
+  /**
+   * What time the cluster has. An answer is dated by whole seconds, so that the first time the server is asked a few
+   * times, each time when the middle of what is still open has it that a second begins: every answer halves what is
+   * open. From then on whatever is answered tells the time, and the server is asked for nothing else only where it has
+   * answered nothing for a while.
+   *
+   * @throws ApiUnreachableError when it does not answer, or does not date its answers.
+   */
+  async clusterTime(signal: AbortSignal): Promise<TimeReading> {
+    if (this.#ahead === null || this.#clock.now() - this.#ahead.at > TIME_FRESH_MS)
+      await this.#askTime(signal);
+    for (; this.#questions < MOST_QUESTIONS && this.#isVague(); this.#questions += 1) {
+      const { offset } = this.#known();
+      const untilSecond = SECOND_MS - ((this.#clock.now() + middleOf(offset)) % SECOND_MS);
+      await pause(this.#clock, untilSecond, signal);
+      await this.#askTime(signal);
+    }
+    this.#questions = MOST_QUESTIONS;
+    const { least, most } = this.#known().offset;
+    const now = this.#clock.now();
+    return { earliest: now + least, latest: now + most };
   }
 
   get(path: string, options: CallOptions): Promise<Plain> {
@@ -93,13 +137,16 @@ export class KubeClient {
       () => this.#send("GET", path, { query, signal: call.signal }, call),
       call.signal,
     );
-    call.renew(idleLimitMs);
+    call.renew(idleLimitMs());
     onOpen?.();
     try {
       for await (const line of linesOf(reply.body)) {
-        call.renew(idleLimitMs);
+        call.renew(idleLimitMs());
         const event: unknown = JSON.parse(line);
-        if (isRecord(event)) yield event;
+        if (!isRecord(event)) continue;
+        yield event;
+        // Taken in, it may have told what silence to expect.
+        call.renew(idleLimitMs());
       }
     } catch (error) {
       throw call.explain(error, `GET ${path}`);
@@ -149,6 +196,7 @@ export class KubeClient {
       headers["content-length"] = String(Buffer.byteLength(content));
     }
     let reply: TransportReply;
+    const sentAt = this.#clock.now();
     try {
       reply = await this.#transport({
         method,
@@ -160,19 +208,46 @@ export class KubeClient {
     } catch (error) {
       throw call.explain(error, `${method} ${path}`);
     }
-    this.#noteDate(reply.header("date"));
+    if (isServersOwn(reply.status)) this.#noteDate(reply.header("date"), sentAt);
     if (reply.status < 400) return reply;
     const found = parsed(await textOf(reply.body).catch(() => ""));
-    const wait = retryAfterOf(reply.header("retry-after"), found, this.#clock.now());
+    const dated = Date.parse(reply.header("date") ?? "");
+    const now = Number.isNaN(dated) ? this.#clock.now() : dated;
+    const wait = retryAfterOf(reply.header("retry-after"), found, now);
     throw new ApiError(`${method} ${path}`, reply.status, found, wait);
   }
 
-  #noteDate(date: string | undefined): void {
-    const at = date === undefined ? Number.NaN : Date.parse(date);
-    if (Number.isNaN(at)) return;
-    const skew = at - this.#clock.now();
-    this.#skewMs = Math.abs(skew) < LEAST_SKEW_MS ? 0 : skew;
+  async #askTime(signal: AbortSignal): Promise<void> {
+    // A refusal is dated as well.
+    await this.get(CHEAPEST, { signal }).catch((error: unknown) => {
+      if (!(error instanceof ApiError)) throw error;
+    });
   }
+
+  #known(): { readonly offset: TimeOffset } {
+    if (this.#ahead === null) throw new ApiUnreachableError("The API server does not date its answers");
+    return this.#ahead;
+  }
+
+  #isVague(): boolean {
+    const { least, most } = this.#known().offset;
+    return most - least > TIME_SPAN_MS;
+  }
+
+  #noteDate(date: string | undefined, sentAt: number): void {
+    const second = date === undefined ? Number.NaN : Date.parse(date);
+    if (Number.isNaN(second)) return;
+    const at = this.#clock.now();
+    const next = offsetOf({ earliest: second, latest: second + SECOND_MS }, sentAt, at);
+    const known = this.#ahead;
+    const offset = known === null ? next : narrowed(known.offset, next, Math.ceil((at - known.at) * DRIFT));
+    this.#ahead = { offset, at };
+  }
+}
+
+/** Not of a balancer in front of it, whose clock is another one: those answer for a server that cannot. */
+function isServersOwn(status: number): boolean {
+  return status < 500 && status !== 408 && status !== 429;
 }
 
 async function readObject(reply: TransportReply, call: Limited, request: string): Promise<Plain> {
@@ -209,6 +284,7 @@ class Limited implements Disposable {
   readonly #parent: AbortSignal;
   readonly #aborted: Disposable | null;
   #dueAt: number;
+  #ringsAt = 0;
   #alarm: Disposable;
 
   constructor(clock: Clock, parent: AbortSignal, limitMs: number) {
@@ -225,9 +301,12 @@ class Limited implements Disposable {
     return this.#controller.signal;
   }
 
-  /** Something came: the time counts anew. The alarm looks again when it fires. */
+  /** Something came: the time counts anew. An alarm that is set for earlier looks again when it fires. */
   renew(limitMs: number): void {
     this.#dueAt = this.#clock.now() + limitMs;
+    if (this.#dueAt >= this.#ringsAt) return;
+    this.#alarm[Symbol.dispose]();
+    this.#alarm = this.#arm();
   }
 
   /** The caller's own reason when it aborted, else what the transport met. */
@@ -248,6 +327,7 @@ class Limited implements Disposable {
   }
 
   #arm(): Disposable {
+    this.#ringsAt = this.#dueAt;
     return this.#clock.schedule(this.#dueAt, () => {
       if (this.#clock.now() < this.#dueAt) this.#alarm = this.#arm();
       else this.#controller.abort(new ApiUnreachableError("no answer in time"));

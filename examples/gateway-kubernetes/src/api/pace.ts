@@ -19,11 +19,13 @@ interface Waiter {
 
 const MAX_IN_FLIGHT = 32;
 const PATIENCE_MS = 20_000;
+/** Longest wait that a server is granted: a mistaken answer must not keep a gateway silent for a day. */
+const LONGEST_ASKED_MS = 300_000;
 
 /**
  * Lets requests through: many at once while the server answers, one at a time after waits that grow while it does
  * not, so that a server that comes back meets one request and not everybody's. A server that names a time
- * (`Retry-After`) is not asked before.
+ * (`Retry-After`) is not asked before, up to five minutes.
  */
 export class Pace {
   readonly #clock: Clock;
@@ -101,7 +103,8 @@ export class Pace {
     const now = this.#clock.now();
     // Requests that were under way together fail together, and count once.
     if (this.#failures === 0 || now >= this.#notBefore) this.#failures += 1;
-    const wait = Math.max(this.#backoff.delayMs(this.#failures, { random: this.#random }), retryAfterMs ?? 0);
+    const asked = Math.min(retryAfterMs ?? 0, LONGEST_ASKED_MS);
+    const wait = Math.max(this.#backoff.delayMs(this.#failures, { random: this.#random }), asked);
     this.#notBefore = Math.max(this.#notBefore, now + wait);
   }
 

@@ -1,6 +1,6 @@
 import type { Clock } from "slipway";
 import { exponentialBackoff } from "slipway/retry";
-import { ApiError, isGone } from "./api-error.js";
+import { ApiError, isAhead, isGone } from "./api-error.js";
 import type { KubeClient, Query } from "./kube-client.js";
 import { listAll } from "./list-pages.js";
 import { pause } from "./pause.js";
@@ -36,6 +36,8 @@ const PAGE_SIZE = 500;
 /** The server ends a watch by itself after about this time, so that a dead connection is noticed soon after. */
 const WATCH_SECONDS = 300;
 const IDLE_LIMIT_MS = (WATCH_SECONDS + 30) * 1000;
+/** A server that sends bookmarks sends one about every minute: where two have not come, nothing comes any more. */
+const BOOKMARK_LIMIT_MS = 130_000;
 /** A stream that lasted for so long, or told anything, was no failure. */
 const LASTING_MS = 5000;
 const BACKOFF = exponentialBackoff({ initialMs: 500, factor: 2, capMs: 30_000, jitter: "equal" });
@@ -43,13 +45,16 @@ const BACKOFF = exponentialBackoff({ initialMs: 500, factor: 2, capMs: 30_000, j
 /**
  * Follows a list of objects: lists it once, then watches from the version of the list, resumes from the last version
  * that it heard of (bookmarks included), and lists anew only when that version is too old. Waits with growing, spread
- * pauses between streams that told nothing.
+ * pauses between streams that told nothing. A version that the server has not come to, as after a restore from a backup,
+ * is given up as well.
  */
 export class Reflector {
   readonly #options: ReflectorOptions;
   /** Where the watch goes on; `null` means that a list comes first. */
   #version: string | null = null;
   #failures = 0;
+  /** The server was seen to send bookmarks. */
+  #marks = false;
 
   constructor(options: ReflectorOptions) {
     this.#options = options;
@@ -66,7 +71,7 @@ export class Reflector {
         told = await this.#watch(this.#version, signal);
       } catch (error) {
         // Too old a version is answered with a list, which costs the server most: a storm of them has to slow down.
-        if (isGone(error)) this.#version = null;
+        if (isGone(error) || isAhead(error)) this.#version = null;
       }
       this.#options.sink.interrupted?.();
       const lasted = this.#version !== null && clock.now() - begunAt >= LASTING_MS;
@@ -86,7 +91,7 @@ export class Reflector {
 
   /** Follows one stream to its end; the number of events that it told. */
   async #watch(from: string, signal: AbortSignal): Promise<number> {
-    const { client, path, query: own, sink } = this.#options;
+    const { client, clock, path, query: own, sink } = this.#options;
     const query = {
       ...own,
       watch: true,
@@ -95,14 +100,24 @@ export class Reflector {
       timeoutSeconds: WATCH_SECONDS,
     };
     let told = 0;
-    const onOpen = (): void => sink.opened?.();
+    let openedAt = Number.POSITIVE_INFINITY;
+    const onOpen = (): void => {
+      openedAt = clock.now();
+      sink.opened?.();
+    };
+    const idleLimitMs = (): number => (this.#marks ? BOOKMARK_LIMIT_MS : IDLE_LIMIT_MS);
     try {
-      for await (const event of client.watch(path, { query, signal, idleLimitMs: IDLE_LIMIT_MS, onOpen })) {
+      for await (const event of client.watch(path, { query, signal, idleLimitMs, onOpen })) {
         this.#take(event);
         told += 1;
       }
     } catch (error) {
       if (isGone(error) || told === 0) throw error;
+    } finally {
+      // Not even a bookmark: a server that was restored from a backup has not come to this version yet, and is silent
+      // about everything until then.
+      const silentMs = clock.now() - openedAt;
+      if (told === 0 && this.#marks && silentMs >= BOOKMARK_LIMIT_MS) this.#version = null;
     }
     return told;
   }
@@ -113,6 +128,7 @@ export class Reflector {
     if (event["type"] === "ERROR") throw refusal(object);
     if (!isRecord(object)) return;
     const version = resourceVersionOf(object);
+    if (event["type"] === "BOOKMARK") this.#marks = true;
     if (event["type"] === "DELETED") sink.deleted(object);
     else if (event["type"] === "ADDED" || event["type"] === "MODIFIED") sink.changed(object);
     // Last, so that what was not taken in is told again.

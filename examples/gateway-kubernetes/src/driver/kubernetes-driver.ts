@@ -1,5 +1,6 @@
 import {
   InvalidInputError,
+  PermanentDriverError,
   type DriverPort,
   type ImageSpec,
   type Json,
@@ -68,8 +69,7 @@ export class KubernetesDriver implements DriverPort {
 
   async launch(request: LaunchRequest, context: LaunchContext): Promise<Json> {
     const { sandbox } = request;
-    if (!OBJECT_NAME.test(sandbox.name)) throw new InvalidInputError("name", "a DNS label", sandbox.name);
-    if (!LABEL_VALUE.test(sandbox.id)) throw new InvalidInputError("id", "a label value", sandbox.id);
+    refuseNames(sandbox);
     const tools = {
       client: this.#client,
       objects: this.#objects,
@@ -172,4 +172,14 @@ export class KubernetesDriver implements DriverPort {
     const rule = this.#watches > 0 ? LOOK_AGAIN_WATCHED : LOOK_AGAIN;
     return this.#hints.next(id, rule.delayMs(waits, { random: this.#random }), signal);
   }
+}
+
+/** Names do not change: what the cluster does not take now it never takes. */
+function refuseNames({ id, name }: SandboxRef): void {
+  const wrong = !OBJECT_NAME.test(name)
+    ? new InvalidInputError("name", "a DNS label", name)
+    : !LABEL_VALUE.test(id)
+      ? new InvalidInputError("id", "a label value", id)
+      : null;
+  if (wrong !== null) throw new PermanentDriverError("ConfigurationInvalid", wrong.message, { cause: wrong });
 }

@@ -1,6 +1,7 @@
 import { observePod, observeSandboxResource, type ExpectedRun, type Observation } from "slipway/phase";
-import { textAt, type Plain } from "../api/plain.js";
+import { memberOf, nameOf, recordsOf, textAt, type Plain } from "../api/plain.js";
 import { BOOTSTRAP_KEY, INSTANCE_KEY } from "../resource/names.js";
+import { MAIN_CONTAINER } from "../resource/pod-template.js";
 import { controllerUid, instanceOf, isOwnedBy } from "./owned-pods.js";
 
 /** What was read of one sandbox. `pods: null`: they were not asked for. */
@@ -29,20 +30,38 @@ export function observeSeen(seen: Seen, run: ExpectedRun | undefined): Observati
       run: run === undefined ? undefined : onClusterClock(run, seen),
     },
   );
-  const message =
-    observation.completed === true ? (lastWords(seen) ?? observation.message) : observation.message;
-  return { ...observation, message, observedAt };
+  return { ...observation, message: wordsOf(observation, seen), observedAt };
 }
 
 const LONGEST_WORDS = 600;
 
-/** Why its container ended, of the pod that has: the controller's own sentence only says that it did. */
-function lastWords({ sandbox, pods }: Seen): string | null {
+/** What is worth telling: how a run ended, or where one is that may yet come up. */
+function wordsOf({ completed, running, failureClass, message }: Observation, seen: Seen): string | null {
+  const pod = ownPod(seen);
+  if (pod === undefined) return message;
+  if (completed === true) return lastWords(pod) ?? message;
+  if (running !== true || failureClass === "terminal") return message;
+  return message === null ? whereabouts(pod) : `${whereabouts(pod)} (${message})`;
+}
+
+function ownPod({ sandbox, pods }: Seen): Plain | undefined {
   const uid = textAt(sandbox, "metadata", "uid") ?? "";
   const run = instanceOf(sandbox ?? {});
-  const pod = pods?.find((each) => isOwnedBy(each, uid) && instanceOf(each) === run);
-  const said = pod === undefined ? null : observePod({ pod }).message;
-  return said?.slice(-LONGEST_WORDS) ?? null;
+  return pods?.find((each) => isOwnedBy(each, uid) && instanceOf(each) === run);
+}
+
+/** Why its container ended, of the pod that has: the controller's own sentence only says that it did. */
+function lastWords(pod: Plain): string | null {
+  return observePod({ pod }).message?.slice(-LONGEST_WORDS) ?? null;
+}
+
+function whereabouts(pod: Plain): string {
+  const main = recordsOf(memberOf(pod, "status", "containerStatuses")).find(
+    ({ name }) => name === MAIN_CONTAINER,
+  );
+  const since = textAt(main, "state", "running", "startedAt");
+  const node = textAt(pod, "spec", "nodeName");
+  return `Pod ${nameOf(pod)} runs${node === null ? "" : ` on ${node}`}${since === null ? "" : ` since ${since}`}`;
 }
 
 const NO_KEY = "";

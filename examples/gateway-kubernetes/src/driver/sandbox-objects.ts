@@ -102,7 +102,7 @@ export class SandboxObjects {
     const sandbox = textAt(found, "metadata", "labels", SANDBOX_LABEL) === id ? found : null;
     const pods = sandbox === null ? null : await this.pods(id, signal);
     const error = sandbox === null ? { status: 404 } : undefined;
-    return { sandbox, pods, error, observedAt, skewMs: this.#client.skewMs };
+    return { sandbox, pods, error, observedAt, skewMs: this.#client.skewFrom(this.#clock) };
   }
 
   /**
@@ -136,7 +136,7 @@ export class SandboxObjects {
       const pods = listing.podsOf.get(uidOf(sandbox)) ?? [];
       return id === null
         ? []
-        : [{ id, sandbox, pods, observedAt: listing.begunAt, skewMs: this.#client.skewMs }];
+        : [{ id, sandbox, pods, observedAt: listing.begunAt, skewMs: this.#client.skewFrom(this.#clock) }];
     });
     return { items, cursor: this.#listings.cursor(listing, page.next) };
   }

@@ -87,11 +87,12 @@ export class PhasePublisher {
   }
 }
 
-function isPublished(sandbox: Plain, { version, phase, reason }: PublishedPhase): boolean {
+function isPublished(sandbox: Plain, { version, phase, reason, message }: PublishedPhase): boolean {
   const there = Number(textAt(sandbox, "metadata", "annotations", VERSION_KEY) ?? "0");
   if (there >= version) return true;
   const shown = (key: string): string | null => textAt(sandbox, "metadata", "annotations", key);
-  return shown(PHASE_KEY) === phase && shown(REASON_KEY) === reason;
+  const same = (key: string, text: string): boolean => (shown(key) ?? "") === text;
+  return same(PHASE_KEY, phase) && same(REASON_KEY, reason) && same(MESSAGE_KEY, shortened(message));
 }
 
 function annotations({ version, phase, reason, message }: PublishedPhase): Plain {
@@ -100,9 +101,13 @@ function annotations({ version, phase, reason, message }: PublishedPhase): Plain
       annotations: {
         [PHASE_KEY]: phase,
         [REASON_KEY]: reason,
-        [MESSAGE_KEY]: message.slice(0, LONGEST_MESSAGE),
+        [MESSAGE_KEY]: shortened(message),
         [VERSION_KEY]: String(version),
       },
     },
   };
+}
+
+function shortened(message: string): string {
+  return message.slice(0, LONGEST_MESSAGE);
 }

@@ -9,32 +9,39 @@ import type {
 } from "@slipway-examples/gateway-core";
 import { textAt } from "../api/plain.js";
 import type { PhasePublisher } from "./phase-publisher.js";
+import { shownMessage } from "./shown-message.js";
+
+/** So many sandboxes are remembered as told; one that was forgotten costs a look at its resource with its next write. */
+const REMEMBERED = 10_000;
 
 /** A record store that also tells people, by the sandbox's resource, what its records say. */
 export class PublishedStore implements RecordStore {
   readonly #store: RecordStore;
   readonly #publisher: PhasePublisher;
-  /** Names of records that were read here: a write names its record by id. */
-  readonly #names = new Map<string, string>();
-  /** What was last told of a record: most writes change nothing that people see. */
+  readonly #remembered: number;
+  /**
+   * What was last told of a record, the latest last: most writes change nothing that people see. Other gateways remove
+   * records as well, so that the oldest are let go.
+   */
   readonly #told = new Map<string, string>();
 
-  constructor(store: RecordStore, publisher: PhasePublisher) {
+  constructor(store: RecordStore, publisher: PhasePublisher, remembered = REMEMBERED) {
     this.#store = store;
     this.#publisher = publisher;
+    this.#remembered = remembered;
   }
 
-  async insert(record: Omit<StoredRecord, "version">): Promise<InsertResult> {
-    const result = await this.#store.insert(record);
-    if (result === "inserted") this.#names.set(record.id, record.name);
-    return result;
+  /** How many records it remembers something of. */
+  get remembered(): number {
+    return this.#told.size;
   }
 
-  async get(id: string): Promise<StoredRecord | null> {
-    const found = await this.#store.get(id);
-    if (found === null) this.#forget(id);
-    else this.#names.set(id, found.name);
-    return found;
+  insert(record: Omit<StoredRecord, "version">): Promise<InsertResult> {
+    return this.#store.insert(record);
+  }
+
+  get(id: string): Promise<StoredRecord | null> {
+    return this.#store.get(id);
   }
 
   findByName(name: string): Promise<StoredRecord | null> {
@@ -43,14 +50,13 @@ export class PublishedStore implements RecordStore {
 
   async compareAndSwap(id: string, version: number, change: RecordChange): Promise<boolean> {
     const swapped = await this.#store.compareAndSwap(id, version, change);
-    const name = this.#names.get(id);
-    if (swapped && name !== undefined) this.#publish(id, name, version + 1, change.value);
+    if (swapped) this.#publish(id, version + 1, change.value);
     return swapped;
   }
 
   async delete(id: string, version: number): Promise<boolean> {
     const deleted = await this.#store.delete(id, version);
-    if (deleted) this.#forget(id);
+    if (deleted) this.#told.delete(id);
     return deleted;
   }
 
@@ -71,19 +77,21 @@ export class PublishedStore implements RecordStore {
     await this.#store.close();
   }
 
-  #forget(id: string): void {
-    this.#names.delete(id);
-    this.#told.delete(id);
-  }
-
-  #publish(id: string, name: string, version: number, value: JsonObject): void {
+  /** A write names its record by id; what it is called is in what is written. */
+  #publish(id: string, version: number, value: JsonObject): void {
+    const name = textAt(value, "name");
     const phase = textAt(value, "phase");
-    if (phase === null) return;
+    if (name === null || phase === null) return;
     const reason = textAt(value, "reason") ?? "";
-    const message = textAt(value, "message") ?? "";
+    const message = shownMessage(value);
     const told = `${phase}/${reason}/${message}`;
-    if (this.#told.get(id) === told) return;
+    const before = this.#told.get(id);
+    this.#told.delete(id);
     this.#told.set(id, told);
-    this.#publisher.note({ id, name, version, phase, reason, message });
+    for (const oldest of this.#told.keys()) {
+      if (this.#told.size <= this.#remembered) break;
+      this.#told.delete(oldest);
+    }
+    if (before !== told) this.#publisher.note({ id, name, version, phase, reason, message });
   }
 }

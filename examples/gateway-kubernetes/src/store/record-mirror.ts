@@ -2,13 +2,21 @@ import type { ReflectorSink } from "../api/reflector.js";
 import { uidOf, type Plain } from "../api/plain.js";
 import { readRecord, type RecordObject } from "./record-object.js";
 
+/** Who hears of what the mirror learns. */
+export interface MirrorListener {
+  /** The mirror is complete, or live, or was that before: whoever waits for it looks again. */
+  settled(): void;
+  /** Somebody else wrote a record; `null` for one that is gone. */
+  news(id: string, version: number, record: RecordObject | null): void;
+}
+
 /**
  * The records as last heard of. What this process wrote itself is there at once; what others wrote comes with the
  * watch. Nobody decides on it: it says what to look at.
  */
 export class RecordMirror implements ReflectorSink {
   readonly #gateway: string;
-  readonly #onChange: () => void;
+  readonly #listener: MirrorListener;
   #records = new Map<string, RecordObject>();
   #listed: Map<string, RecordObject> | null = null;
   /** Written or removed here since the list began: the list may not know of it yet. */
@@ -17,9 +25,9 @@ export class RecordMirror implements ReflectorSink {
   #complete = false;
   #open = false;
 
-  constructor(gateway: string, onChange: () => void) {
+  constructor(gateway: string, listener: MirrorListener) {
     this.#gateway = gateway;
-    this.#onChange = onChange;
+    this.#listener = listener;
   }
 
   /** All records were here once: what is due is known, if perhaps not of the latest. */
@@ -67,21 +75,25 @@ export class RecordMirror implements ReflectorSink {
   }
 
   listed(): void {
+    const before = this.#records;
     const listed = this.#listed ?? new Map<string, RecordObject>();
-    for (const [id, record] of this.#records) {
+    for (const [id, record] of before) {
+      // Only what was written here meanwhile may be newer: a cluster that was restored has older versions, and is right.
+      if (!this.#own.has(record.uid)) continue;
       const other = listed.get(id);
-      if (other === undefined ? this.#own.has(record.uid) : isNewer(record, other)) listed.set(id, record);
+      if (other === undefined || isNewer(record, other)) listed.set(id, record);
     }
     this.#records = listed;
     this.#listed = null;
     this.#removed = new Set([...this.#removed].filter((uid) => this.#own.has(uid)));
+    if (this.#complete) this.#tellDifference(before);
     this.#complete = true;
-    this.#onChange();
+    this.#listener.settled();
   }
 
   changed(object: Plain): void {
     const record = readRecord(object, this.#gateway);
-    if (record !== null) this.#take(record, this.#records);
+    if (record !== null && this.#take(record, this.#records)) this.#tell(record);
   }
 
   deleted(object: Plain): void {
@@ -89,22 +101,42 @@ export class RecordMirror implements ReflectorSink {
     this.#removed.delete(uid);
     this.#own.delete(uid);
     const record = readRecord(object, this.#gateway);
-    if (record !== null && this.#records.get(record.id)?.uid === uid) this.#records.delete(record.id);
+    if (record === null || this.#records.get(record.id)?.uid !== uid) return;
+    this.#records.delete(record.id);
+    this.#listener.news(record.id, record.version + 1, null);
   }
 
   opened(): void {
     this.#open = true;
-    this.#onChange();
+    this.#listener.settled();
   }
 
   interrupted(): void {
     this.#open = false;
   }
 
-  #take(record: RecordObject, into: Map<string, RecordObject>): void {
-    if (this.#removed.has(record.uid)) return;
+  /** Whether it says anything that was not known. */
+  #take(record: RecordObject, into: Map<string, RecordObject>): boolean {
+    if (this.#removed.has(record.uid)) return false;
     const known = into.get(record.id);
-    if (known === undefined || !isNewer(known, record)) into.set(record.id, record);
+    if (known !== undefined && isNewer(known, record)) return false;
+    into.set(record.id, record);
+    return known?.uid !== record.uid || record.version > known.version;
+  }
+
+  #tell(record: RecordObject): void {
+    this.#listener.news(record.id, record.version, record);
+  }
+
+  /** After a stream that broke for so long that what happened meanwhile cannot be told one by one. */
+  #tellDifference(before: ReadonlyMap<string, RecordObject>): void {
+    for (const record of this.#records.values()) {
+      const known = before.get(record.id);
+      if (known?.uid !== record.uid || record.version !== known.version) this.#tell(record);
+    }
+    for (const { id, version } of before.values()) {
+      if (!this.#records.has(id)) this.#listener.news(id, version + 1, null);
+    }
   }
 }
 

@@ -5,6 +5,7 @@ import {
   type StoredRecord,
 } from "@slipway-examples/gateway-core";
 import { isRecord, memberOf, nameOf, resourceVersionOf, textAt, uidOf, type Plain } from "../api/plain.js";
+import { shownMessage } from "../publish/shown-message.js";
 import { GATEWAY_LABEL, LABEL_VALUE, OBJECT_NAME, SANDBOX_LABEL } from "../resource/names.js";
 
 export const RECORD_GROUP = "gateway.slipway.dev";
@@ -99,13 +100,16 @@ function contentOf(
   return {
     spec: { id, version, dueAt, write, value: JSON.stringify(value) },
     // For people and their tables; nobody decides on it.
-    view: { phase: shown(value, "phase"), reason: shown(value, "reason"), message: shown(value, "message") },
+    view: {
+      phase: shown(textAt(value, "phase")),
+      reason: shown(textAt(value, "reason")),
+      message: shown(shownMessage(value)),
+    },
   };
 }
 
-const LONGEST_SHOWN = 200;
+const LONGEST_SHOWN = 300;
 
-function shown(value: unknown, field: string): string | null {
-  const text = isRecord(value) ? value[field] : null;
-  return typeof text === "string" ? text.slice(0, LONGEST_SHOWN) : null;
+function shown(text: string | null): string | null {
+  return text?.slice(0, LONGEST_SHOWN) ?? null;
 }

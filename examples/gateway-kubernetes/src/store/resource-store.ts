@@ -1,4 +1,5 @@
 import type {
+  ChangeListener,
   ClaimDue,
   InsertResult,
   RecordChange,
@@ -17,6 +18,7 @@ import type { Plain } from "../api/plain.js";
 import { Reflector } from "../api/reflector.js";
 import { GATEWAY_LABEL, LABEL_VALUE, OBJECT_NAME, SANDBOX_LABEL } from "../resource/names.js";
 import { RecordMirror } from "./record-mirror.js";
+import { RecordNews, type RecordChanged } from "./record-news.js";
 import {
   newRecordObject,
   readRecord,
@@ -26,6 +28,8 @@ import {
   storedRecord,
   type RecordObject,
 } from "./record-object.js";
+import { ResourceSessions } from "./resource-sessions.js";
+import { Turns } from "./turns.js";
 
 export interface ResourceStoreOptions {
   readonly client: KubeClient;
@@ -39,6 +43,8 @@ export interface ResourceStoreOptions {
 const PAGE_SIZE = 500;
 /** How long a listing waits for a view of the records that is current. */
 const CURRENT_WITHIN_MS = 30_000;
+/** A gateway that ends waits no longer than this for requests that hang. */
+const ENDING_MS = 2000;
 const AGAIN = exponentialBackoff({ initialMs: 20, factor: 2, capMs: 1000, jitter: "full" });
 
 /**
@@ -52,20 +58,32 @@ const AGAIN = exponentialBackoff({ initialMs: 20, factor: 2, capMs: 1000, jitter
  * this one's own writes.
  */
 export class ResourceStore implements RecordStore {
+  /** Which gateway hears from which supervisor. */
+  readonly sessions: ResourceSessions;
   readonly #options: ResourceStoreOptions;
   readonly #path: string;
   readonly #mirror: RecordMirror;
+  readonly #news: RecordNews;
+  readonly #turns: Turns;
   readonly #closing = new AbortController();
   readonly #waiting = new Set<() => void>();
   readonly #running: Promise<void>;
+  /** Writes under way here, with what was heard of them before their answer came. */
+  readonly #writing = new Map<string, RecordChanged | null>();
+  #limit: Disposable | null = null;
 
   constructor(options: ResourceStoreOptions) {
     this.#options = options;
     const { client, clock, random, namespace, gateway, pageSize } = options;
     this.#path = `/apis/${RECORD_GROUP}/${RECORD_VERSION}/namespaces/${namespace}/sandboxrecords`;
-    this.#mirror = new RecordMirror(gateway, () => {
-      for (const wake of this.#waiting) wake();
+    this.#news = new RecordNews(clock);
+    this.#turns = new Turns(clock, randomUUID());
+    this.#mirror = new RecordMirror(gateway, {
+      settled: () => this.#wake(),
+      news: (id, version, record) => this.#heard({ id, version, record }),
     });
+    const { signal } = this.#closing;
+    this.sessions = new ResourceSessions({ client, clock, random, namespace, gateway, signal });
     const query = { labelSelector: `${GATEWAY_LABEL}=${gateway}` };
     const reflector = new Reflector({
       client,
@@ -79,9 +97,12 @@ export class ResourceStore implements RecordStore {
     this.#running = reflector.run(this.#closing.signal);
   }
 
-  async insert(record: Omit<StoredRecord, "version">): Promise<InsertResult> {
+  insert(record: Omit<StoredRecord, "version">): Promise<InsertResult> {
+    return this.#asOwn((write) => this.#insert(record, write));
+  }
+
+  async #insert(record: Omit<StoredRecord, "version">, write: string): Promise<InsertResult> {
     const { client, namespace, gateway } = this.#options;
-    const write = randomUUID();
     const object = newRecordObject(record, { namespace, gateway, write });
     if ((await this.#byId(record.id)).length > 0) return "id-taken";
     const made = await client.create(this.#path, object, this.#call).catch(async (error: unknown) => {
@@ -96,7 +117,7 @@ export class ResourceStore implements RecordStore {
       await this.#erase(mine);
       return "id-taken";
     }
-    this.#mirror.wrote(made);
+    this.#wrote(made, write);
     return "inserted";
   }
 
@@ -110,8 +131,11 @@ export class ResourceStore implements RecordStore {
     return found === null ? null : storedRecord(found);
   }
 
-  async compareAndSwap(id: string, version: number, change: RecordChange): Promise<boolean> {
-    const write = randomUUID();
+  compareAndSwap(id: string, version: number, change: RecordChange): Promise<boolean> {
+    return this.#asOwn((write) => this.#swap(id, version, change, write));
+  }
+
+  async #swap(id: string, version: number, change: RecordChange, write: string): Promise<boolean> {
     const known = this.#mirror.get(id);
     let read = known?.version === version ? known : await this.#find(id);
     for (let conflicts = 1; ; conflicts += 1) {
@@ -120,9 +144,8 @@ export class ResourceStore implements RecordStore {
       if (read?.version !== version) return false;
       try {
         const path = `${this.#path}/${read.name}`;
-        this.#mirror.wrote(
-          await this.#options.client.patch(path, recordPatch(read, change, write), this.#call),
-        );
+        const written = await this.#options.client.patch(path, recordPatch(read, change, write), this.#call);
+        this.#wrote(written, write);
         return true;
       } catch (error) {
         if (isObjectMissing(error, read.name)) return false;
@@ -176,7 +199,7 @@ export class ResourceStore implements RecordStore {
   }
 
   async list({ after, limit }: { after?: string | undefined; limit: number }): Promise<RecordPage> {
-    await this.#until(() => this.#mirror.isLive);
+    await this.#until(() => (this.#limit === null ? this.#mirror.isLive : this.#mirror.isComplete));
     const from = after ?? "";
     const later = [...this.#mirror.values()].filter(({ id }) => id > from).sort(byId);
     const items = later.slice(0, limit).map(storedRecord);
@@ -184,33 +207,94 @@ export class ResourceStore implements RecordStore {
   }
 
   /**
-   * Claims nothing: every gateway looks at what is due, and the one whose write comes first decides. A deadline does
-   * not wait for a stream that broke: whoever is told too much looks once more than needed.
+   * What is this gateway's turn, and what others whose turn it was have left. No claim is written: it would cost each
+   * record that is due a request more than a conflict costs now and then. A deadline does not wait for a stream that
+   * broke: whoever is told too much looks once more than needed.
    */
   async claimDue({ now, limit, after }: ClaimDue): Promise<readonly StoredRecord[]> {
     await this.#until(() => this.#mirror.isComplete);
     const isLater = (id: string, dueAt: number): boolean =>
       after === undefined || dueAt > after.dueAt || (dueAt === after.dueAt && id > after.id);
+    const waitOf = this.#turns.waits();
     return [...this.#mirror.values()]
-      .filter(({ id, dueAt }) => dueAt !== null && dueAt <= now && isLater(id, dueAt))
+      .filter(
+        ({ id, dueAt }) => dueAt !== null && dueAt <= now && isLater(id, dueAt) && dueAt + waitOf(id) <= now,
+      )
       .sort((a, b) => (a.dueAt ?? 0) - (b.dueAt ?? 0) || byId(a, b))
       .slice(0, limit)
       .map(storedRecord);
   }
 
+  /** When this gateway is to take something up next. */
   async earliestDue(): Promise<number | null> {
     await this.#until(() => this.#mirror.isComplete);
+    const waitOf = this.#turns.waits();
     let earliest: number | null = null;
-    for (const { dueAt } of this.#mirror.values()) {
-      if (dueAt !== null && (earliest === null || dueAt < earliest)) earliest = dueAt;
+    for (const { id, dueAt } of this.#mirror.values()) {
+      if (dueAt === null || (earliest !== null && dueAt >= earliest)) continue;
+      earliest = Math.min(dueAt + waitOf(id), earliest ?? Number.POSITIVE_INFINITY);
     }
     return earliest;
   }
 
+  /** Tells of what other gateways write, until the store is closed. */
+  follow(listener: ChangeListener): void {
+    this.#news.follow(listener);
+  }
+
+  /**
+   * The gateway begins to end. A listing is of what is known, whatever stream is broken; what is not known fails at
+   * once, and requests that hang are cut off soon.
+   */
+  ending(): void {
+    const { clock } = this.#options;
+    this.#limit ??= clock.schedule(clock.now() + ENDING_MS, () => this.#end());
+    this.#news[Symbol.dispose]();
+    this.#wake();
+  }
+
   async close(): Promise<void> {
-    this.#closing.abort(new Error("the store was closed"));
-    for (const wake of this.#waiting) wake();
+    this.#limit?.[Symbol.dispose]();
+    this.#news[Symbol.dispose]();
+    this.#end();
+    this.#wake();
     await this.#running;
+    await this.sessions.ended();
+  }
+
+  #end(): void {
+    this.#closing.abort(new Error("the store was closed"));
+  }
+
+  #wake(): void {
+    for (const wake of this.#waiting) wake();
+  }
+
+  /** A write of which this process tells by itself, unless it never learns that it went through. */
+  async #asOwn<T>(work: (write: string) => Promise<T>): Promise<T> {
+    const write = this.#turns.markOf(randomUUID());
+    this.#writing.set(write, null);
+    try {
+      return await work(write);
+    } catch (error) {
+      const heard = this.#writing.get(write) ?? null;
+      if (heard !== null) this.#news.note(heard);
+      throw error;
+    } finally {
+      this.#writing.delete(write);
+    }
+  }
+
+  #heard(change: RecordChanged): void {
+    const write = change.record?.write ?? "";
+    this.#turns.saw(write);
+    if (this.#writing.has(write)) this.#writing.set(write, change);
+    else this.#news.note(change);
+  }
+
+  #wrote(object: Plain, write: string): void {
+    this.#turns.saw(write);
+    this.#mirror.wrote(object);
   }
 
   /** The record as the server has it now. */
@@ -269,7 +353,8 @@ export class ResourceStore implements RecordStore {
     const until = clock.now() + CURRENT_WITHIN_MS;
     while (!isGood()) {
       this.#closing.signal.throwIfAborted();
-      if (clock.now() >= until) throw new ApiUnreachableError("The records cannot be followed at present");
+      if (this.#limit !== null || clock.now() >= until)
+        throw new ApiUnreachableError("The records cannot be followed at present");
       await new Promise<void>((resolve) => {
         const wake = (): void => {
           alarm[Symbol.dispose]();

@@ -1,0 +1,127 @@
+import { afterAll, describe, expect, it } from "vitest";
+import { SPEC, tempDirs } from "./gateway-kit.js";
+import { startWorld } from "./gateway-world.js";
+import { startStores } from "./store-kit.js";
+
+afterAll(() => tempDirs.remove());
+
+describe("a store of custom resources", () => {
+  it("tells of what others write, with what they wrote, and not of its own", async () => {
+    await using it = await startStores();
+    const [one, other] = [it.store(), it.store()];
+    const heard = [it.heard(one), it.heard(other)];
+    await it.driven.run(1000);
+    await it.insert(one, "a");
+    await it.driven.run(1000);
+    it.server.ledger.reset();
+    await it.change(one, "a", 1, 5000);
+    await it.driven.run(1000);
+    await it.during(one.delete("id-a", 2));
+    await it.driven.run(1000);
+    expect(heard[0]?.changes).toEqual([]);
+    expect(heard[1]?.changes).toEqual([
+      {
+        id: "id-a",
+        version: 1,
+        found: { id: "id-a", name: "a", version: 1, dueAt: null, value: { count: 0 } },
+      },
+      {
+        id: "id-a",
+        version: 2,
+        found: { id: "id-a", name: "a", version: 2, dueAt: 5000, value: { count: 1 } },
+      },
+      { id: "id-a", version: 3, found: null },
+    ]);
+    expect(heard[1]?.gaps).toBe(1);
+    // The write, the look before the removal, and the removal: news cost nobody a request.
+    expect(it.server.ledger.requests).toBe(3);
+  });
+
+  it("tells of its own write where it never learnt that it went through", async () => {
+    await using it = await startStores();
+    const one = it.store();
+    const heard = it.heard(one);
+    await it.driven.run(1000);
+    await it.insert(one, "a");
+    it.server.faults.inject({ fault: { kind: "cut", when: "after" }, when: ({ verb }) => verb === "patch" });
+    it.server.faults.inject({ fault: { kind: "status", code: 503 }, when: ({ verb }) => verb === "get" });
+    await expect(it.change(one, "a", 1)).rejects.toThrow();
+    await it.driven.run(1000);
+    expect(heard.changes).toMatchObject([{ id: "id-a", version: 2, found: { value: { count: 1 } } }]);
+  });
+
+  it("tells the latest of a record that is written many times in a row", async () => {
+    await using it = await startStores();
+    const [one, other] = [it.store(), it.store()];
+    const heard = it.heard(other);
+    await it.driven.run(1000);
+    await it.insert(one, "a");
+    await it.driven.run(1000);
+    let version = 1;
+    const writing = (async () => {
+      for (; version <= 50; version += 1)
+        await one.compareAndSwap("id-a", version, { dueAt: null, value: { count: version } });
+    })();
+    await it.during(writing);
+    await it.driven.run(1000);
+    expect(heard.changes.length).toBeLessThan(25);
+    expect(heard.changes.at(-1)).toMatchObject({ version: 51, found: { value: { count: 50 } } });
+  });
+
+  it("tells after a break what became of each record meanwhile, removals and successors of the same name included", async () => {
+    await using it = await startStores();
+    const [one, other] = [it.store(), it.store()];
+    const heard = it.heard(other);
+    await it.driven.run(1000);
+    for (const name of ["kept", "changed", "removed", "replaced"]) await it.insert(one, name);
+    await it.driven.run(1000);
+    heard.changes.length = 0;
+    // Nobody hears of anything, and what happened is forgotten by the server before anybody asks.
+    const broken = it.server.faults.inject({
+      fault: { kind: "status", code: 503 },
+      when: ({ verb }) => verb === "watch",
+    });
+    it.server.cutWatches();
+    await it.driven.run(250);
+    const third = it.store();
+    await it.during(third.compareAndSwap("id-changed", 1, { dueAt: null, value: { count: 7 } }));
+    await it.during(third.delete("id-removed", 1));
+    await it.during(third.delete("id-replaced", 1));
+    await it.insert(third, "replaced");
+    await it.insert(third, "added");
+    it.server.compact();
+    broken[Symbol.dispose]();
+    await it.driven.run(120_000);
+    const told = heard.changes.map(({ id, version, found }) => [id, version, found === null]);
+    expect(told.sort()).toEqual([
+      ["id-added", 1, false],
+      ["id-changed", 2, false],
+      ["id-removed", 2, true],
+      ["id-replaced", 1, false],
+    ]);
+    expect(heard.gaps).toBe(1);
+  });
+});
+
+describe("gateways with records in the cluster", () => {
+  it("hear of one another's writes at once, and tell whoever follows them", async () => {
+    await using it = await startWorld("0.5.6", "cluster");
+    const [one, other] = [await it.gateway(), await it.gateway()];
+    await it.driven.run(1000);
+    const told: string[] = [];
+    other.core.hub.subscribe(({ record }) => void told.push(record?.phase ?? "removed"));
+    const { record } = await it.during(one.core.create({ name: "box", spec: SPEC, policy: { version: 1 } }));
+    await it.driven.run(500);
+    expect(told).toContain("Provisioning");
+    await it.until("box", "Ready");
+    await it.during(one.core.deleteSandbox(record.id));
+    await it.driven.run(60_000, () => told.includes("removed"));
+    // Of writes in a row the latest.
+    expect([...new Set(told)].filter((phase) => phase !== "Deleting")).toEqual([
+      "Provisioning",
+      "Ready",
+      "removed",
+    ]);
+    expect(other.core.hub.hasTold(record.id, 1)).toBe(false);
+  });
+});
