@@ -61,7 +61,10 @@ describe("the silence of a supervisor", () => {
     const record = launched();
     const silent = withSilence(record, news(record, {}), 20_000);
     const accepted = applyReport(silent, record.run, { kind: "accepted", generation: 1 }, 21_000).record;
-    expect(said(accepted)).toBeUndefined();
+    expect(getCondition(accepted.conditions, "Bootstrapped")).toMatchObject({
+      status: "False",
+      reason: "BootstrapInProgress",
+    });
     const report = {
       kind: "bootstrap",
       succeeded: false,

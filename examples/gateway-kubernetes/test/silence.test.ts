@@ -21,7 +21,8 @@ describe.each(STORES)("a record, in %s, of a pod whose supervisor reaches no gat
       return { ...found, bootstrapped: getCondition(found.record.conditions, "Bootstrapped") };
     };
     await it.driven.run(5000);
-    expect((await standing()).bootstrapped).toBeUndefined();
+    const { bootstrapped: fresh } = await standing();
+    expect(fresh).toMatchObject({ status: "False", reason: "BootstrapPending" });
     await it.driven.run(40_000);
     const silent = await standing();
     expect(silent.record.phase).toBe("Provisioning");
@@ -44,7 +45,8 @@ describe.each(STORES)("a record, in %s, of a pod whose supervisor reaches no gat
 
     reachable = true;
     await it.until("box", "Ready");
-    expect((await standing()).bootstrapped).toBeUndefined();
+    const { bootstrapped: over } = await standing();
+    expect(over).toMatchObject({ status: "True", reason: "BootstrapSucceeded" });
     await it.driven.run(2000);
     const after = it.node.handle.find("sandboxes.agents.x-k8s.io", NAMESPACE, "box")!.metadata.annotations;
     expect(after?.["slipway.dev/message"]).toMatch(/^the main process runs|^The sandbox is usable/);

@@ -1,7 +1,8 @@
-import { getCondition, removeCondition, type Observation, type Session } from "slipway";
+import { getCondition, type Observation, type Session } from "slipway";
 import { PREPARATION } from "../gateway/budgets.js";
 import { isComingUp } from "../record/phase.js";
 import type { SandboxRecord } from "../record/record.js";
+import { withBootstrapped } from "./bootstrapped.js";
 import { withCondition } from "./decision.js";
 import type { Seen } from "./seen.js";
 
@@ -10,6 +11,8 @@ const SILENT_AFTER_MS = 10_000;
 
 const TYPE = "Bootstrapped";
 const UNHEARD = { type: TYPE, status: "Unknown", reason: "BootstrapPending" } as const;
+
+const HEARD = { reason: "BootstrapInProgress", message: "The supervisor has reached a gateway." } as const;
 
 /** What is known of a run whose supervisor was started: by a look at its backend, and by its own calls. */
 export interface RunNews {
@@ -35,10 +38,10 @@ export function withSilence(record: SandboxRecord, { seen, session }: RunNews, n
 }
 
 /** The supervisor was heard of: what it says itself counts from here on. */
-export function withoutSilence(record: SandboxRecord): SandboxRecord {
+export function withoutSilence(record: SandboxRecord, now: number): SandboxRecord {
   const found = getCondition(record.conditions, TYPE);
   if (found?.status !== UNHEARD.status || found.reason !== UNHEARD.reason) return record;
-  return { ...record, conditions: removeCondition(record.conditions, TYPE) };
+  return withBootstrapped(record, "False", HEARD, now);
 }
 
 function shown(observation: Observation | null): string {

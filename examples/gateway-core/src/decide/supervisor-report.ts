@@ -96,7 +96,7 @@ function settledRefusal(record: SandboxRecord, report: SupervisorReport): Report
 
 /** The first report of an attempt is what ends its preparation: it comes from inside, with the attempt's secret. */
 function enterAdmission(found: SandboxRecord, now: number): SandboxRecord {
-  const record = withoutSilence(found);
+  const record = withoutSilence(found, now);
   const { deadline } = record;
   if (deadline?.status !== "active" || deadline.phase !== PREPARATION) return record;
   const { attempt } = deadline;
