@@ -134,6 +134,36 @@ describe("setCondition", () => {
     expect(setCondition(list, foreign, later)).toBe(list);
   });
 
+  it("makes a type of a name without any letter that a type may have, and of two such names two", () => {
+    const names = [
+      "\u0413\u043e\u0442\u043e\u0432",
+      "\u6e96\u5099",
+      "\u{1f680}",
+      "\u{1f681}",
+      "\ud800",
+      "\u00e9".repeat(400),
+    ];
+    const list = names.reduce<readonly Condition[]>(
+      (all, type) => setCondition(all, { ...starting, type }, at),
+      [],
+    );
+    expect(new Set(list.map(({ type }) => type)).size).toBe(names.length);
+    for (const condition of list) expect(validateCondition(condition)).toEqual([]);
+    for (const type of names) expect(setCondition(list, { ...starting, type }, at)).toBe(list);
+  });
+
+  it("takes null for an absent field, also one that it does not know, and an own __proto__ for a field", () => {
+    const list = setCondition([], { ...starting, severity: null } as ConditionUpdate, at);
+    expect(setCondition(list, starting, at)).toBe(list);
+    const known = setCondition([], starting, at);
+    expect(setCondition(known, { ...starting, severity: null } as ConditionUpdate, at)).toBe(known);
+    const own = JSON.parse('{"__proto__":{}}') as object;
+    const told = setCondition(known, { ...starting, extra: own } as ConditionUpdate, at);
+    expect(told).not.toBe(known);
+    expect(setCondition(told, { ...starting, extra: {} } as ConditionUpdate, at)).not.toBe(told);
+    expect(setCondition(told, { ...starting, extra: own } as ConditionUpdate, at)).toBe(told);
+  });
+
   it("refuses a type that no name can be made of, and a time that is no instant", () => {
     expect(() => setCondition([], { ...starting, type: "!!" }, at)).toThrow(
       expect.objectContaining({ code: "INVALID_CONDITION", field: "type" }),

@@ -79,16 +79,15 @@ const acceptable = new WeakSet<Condition>();
 
 function restate(list: readonly Condition[], next: ConditionUpdate, now: number): readonly Condition[] {
   const update = sanitizeUpdate(next);
-  const { type } = update;
-  if (type === "") {
-    throw new SlipwayError("INVALID_CONDITION", "Invalid condition: no type", {
+  const type = update.type;
+  if (!type) {
+    throw new SlipwayError("INVALID_CONDITION", "Invalid type", {
       field: "type",
       value: next.type,
     });
   }
   const stored = getCondition(list, type);
-  const others = withoutType(list, type);
-  if (stored && others.length + 1 === list.length && restates(stored, update)) {
+  if (stored && withoutType(list, type).length + 1 === list.length && restates(stored, update)) {
     acceptable.add(stored);
     return list;
   }
@@ -96,11 +95,11 @@ function restate(list: readonly Condition[], next: ConditionUpdate, now: number)
     ...stored,
     ...update,
     lastTransitionTime:
-      (stored && keptTime(stored, update)) ?? readTime(update.lastTransitionTime) ?? transitionTime(now),
+      keptTime(stored, update) ?? readTime(update.lastTransitionTime) ?? transitionTime(now),
   });
-  const place = list.findIndex((condition) => hasType(condition, type));
-  others.splice(place < 0 ? list.length : place, 0, stated);
-  return others;
+  // Where the first of its type stood, or else last.
+  const left = [stated];
+  return [...list.flatMap((condition) => (hasType(condition, type) ? left.splice(0) : [condition])), ...left];
 }
 
 /**

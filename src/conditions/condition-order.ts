@@ -38,10 +38,11 @@ function contentOf(condition: Condition): string {
   const content: unknown[] = [statuses.indexOf(condition.status)];
   const found = new Set([condition as object as Record<string, unknown>]);
   for (const part of found) {
+    content.push(Array.isArray(part));
     for (const name of Object.keys(part).sort()) {
       const value: unknown = part[name];
-      if (isObject(value)) found.add(value);
-      content.push(name, isObject(value) || String(value));
+      // What is in an object follows in its turn.
+      content.push(name, isObject(value) ? !found.add(value) : typeof value + String(value));
     }
   }
   return JSON.stringify(content);

@@ -1,6 +1,6 @@
 import type { Condition, ConditionCause, ConditionStatus, ConditionUpdate } from "./condition.js";
 import { readStatus, statuses } from "./condition-status.js";
-import { defined, isFields, isObject } from "./same-value.js";
+import { asText, defined, isFields } from "./same-value.js";
 import { instantOf } from "./transition-time.js";
 
 /**
@@ -17,8 +17,8 @@ export const conditionLimits = {
   message: 32_768,
 } as const;
 
-const TYPE =
-  /^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\/)?([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
+/** A DNS subdomain (runs of letters and digits, between them hyphens or one dot) and a slash, or neither; then the name. */
+const TYPE = /^([a-z\d]+((-+|\.)[a-z\d]+)*\/)?([^\W_][-\w.]*)?[^\W_]$/;
 /** What a condition without a reason is stored under: Kubernetes refuses an empty one. */
 const NO_REASON = "NoReasonReported";
 
@@ -48,7 +48,7 @@ export interface ConditionIssue {
  * @public
  */
 export function validateCondition(condition: unknown): readonly ConditionIssue[] {
-  const fields = isObject(condition) ? (condition as Partial<Condition>) : {};
+  const fields = Object(condition) as Partial<Condition>;
   const valid: Partial<Record<keyof Condition, boolean>> = {
     type: isConditionType(fields.type),
     status: statuses.includes(fields.status as ConditionStatus),
@@ -57,8 +57,8 @@ export function validateCondition(condition: unknown): readonly ConditionIssue[]
     lastTransitionTime: instantOf(fields.lastTransitionTime) !== undefined,
     observedGeneration: isGeneration(fields.observedGeneration),
   };
-  return (Object.keys(valid) as (keyof Condition)[]).flatMap((field) =>
-    valid[field] ? [] : { field, value: fields[field] },
+  return (Object.entries(valid) as [keyof Condition, boolean][]).flatMap(([field, isValid]) =>
+    isValid ? [] : { field, value: fields[field] },
   );
 }
 
@@ -80,7 +80,7 @@ export function sanitizeUpdate(update: ConditionUpdate): ConditionUpdate {
     observedGeneration: isGeneration(observedGeneration) ? observedGeneration : undefined,
     cause: isFields(cause) ? sanitizeCause(cause) : undefined,
     generalReasons: Array.isArray(generalReasons)
-      ? generalReasons.filter((each) => asText(each)).map(sanitizeReason)
+      ? generalReasons.filter(asText).map(sanitizeReason)
       : undefined,
     convertedFrom,
     unread,
@@ -103,8 +103,7 @@ export function sanitizeUpdate(update: ConditionUpdate): ConditionUpdate {
  */
 export function sanitizeReason(text: string): string {
   const limit = conditionLimits.reason;
-  const words = cut(text, limit);
-  const named = (/^\d/.test(words) ? `Reason_${words}` : words).slice(0, limit);
+  const named = cut(text, limit).replace(/^\d/, "Reason_$&").slice(0, limit);
   return named.replace(/\W+$/, "").replace(/[^\w,:]+/g, "_") || NO_REASON;
 }
 
@@ -127,11 +126,13 @@ export function isConditionType(text: unknown): text is string {
 }
 
 function sanitizeType(text: string): string {
-  return isConditionType(text)
-    ? text
-    : cut(text, conditionLimits.type)
-        .replace(/[\W_]+$/, "")
-        .replace(/[^\w.-]+/g, "-");
+  if (isConditionType(text)) return text;
+  const name = cut(text, conditionLimits.type)
+    .replace(/[\W_]+$/, "")
+    .replace(/[^\w.-]+/g, "-");
+  // Of letters that no type may have, the numbers: two such names stay two.
+  const letters = asText(text).replace(/[ -~]/g, "").slice(0, 50);
+  return name || Array.from(letters, (letter) => letter.codePointAt(0)).join(".");
 }
 
 function sanitizeMessage(message: unknown): string {
@@ -156,10 +157,6 @@ function sanitizeCause(cause: ConditionCause): ConditionCause {
  */
 export function isGeneration(value: unknown): value is number | undefined {
   return value === undefined || (Number.isSafeInteger(value) && (value as number) >= 0);
-}
-
-function asText(value: unknown): string {
-  return typeof value === "string" ? value : "";
 }
 
 /** Without what no name begins with. Cut first: the text may be of any length. */

@@ -21,7 +21,7 @@ export function readStatus(value: unknown): ConditionStatus | undefined {
   const word = textOf(value ?? "")
     ?.trim()
     .toLowerCase()
-    .replace(/^(([a-z0-9]+_)*(status|condition)_)?(unspecified$)?/, "");
+    .replace(/^(([a-z\d]+_)*(status|condition)_)?(unspecified$)?/, "");
   return (
     WORDS[wholeNumber(word === "" ? 0 : word)] ?? statuses.find((status) => status.toLowerCase() === word)
   );

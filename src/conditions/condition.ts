@@ -73,27 +73,3 @@ export type ConditionUpdate = Omit<Condition, "lastTransitionTime"> & {
   /** RFC 3339. Default: the instant of the call, where the status changes. */
   readonly lastTransitionTime?: string | undefined;
 };
-
-/**
- * Whether this version gives a field a meaning; everything else on a condition belongs to a newer peer. A switch
- * rather than a set, because an unchanged `setCondition` asks it for every field.
- *
- * @internal
- */
-export function isConditionField(field: string): boolean {
-  switch (field) {
-    case "type":
-    case "status":
-    case "reason":
-    case "message":
-    case "lastTransitionTime":
-    case "observedGeneration":
-    case "cause":
-    case "generalReasons":
-    case "convertedFrom":
-    case "unread":
-      return true;
-    default:
-      return false;
-  }
-}

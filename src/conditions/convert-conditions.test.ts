@@ -10,6 +10,7 @@ import {
   stateIsolationMismatch,
   summarize,
 } from "./index.js";
+import { conditionSchema } from "../schema/index.js";
 
 // The same cases in every run: a test that fails sometimes teaches nobody.
 fc.configureGlobal({ seed: 20_260_101 });
@@ -242,6 +243,52 @@ describe("convertConditions", () => {
     expect(to(again, 3)).toEqual([back]);
   });
 
+  it("keeps every field that a peer added to the cause or the origin that a conversion made", () => {
+    const extra = fc.dictionary(fc.constantFrom("code", "unread", "note", "__proto__"), fc.jsonValue());
+    fc.assert(
+      fc.property(extra, extra, fc.option(cause, { nil: undefined }), (onCause, onOrigin, own) => {
+        const from: Condition = { ...stated, ...(own && { cause: own }) };
+        const [shown] = to([from], 1);
+        const edited = {
+          ...shown,
+          cause: { ...shown?.cause, ...onCause },
+          convertedFrom: { ...shown?.convertedFrom, ...onOrigin },
+        } as Condition;
+        const [back] = to([edited], 3);
+        expect(back).toMatchObject({ reason: from.reason, generalReasons: from.generalReasons });
+        if (Object.keys(onCause).length > 0) expect(back?.cause).toEqual(edited.cause);
+        else expect(back?.cause).toEqual(from.cause);
+        for (const [name, value] of Object.entries(onOrigin))
+          expect(Object.entries(back?.convertedFrom ?? {})).toContainEqual([name, value]);
+        if (Object.keys(onOrigin).length === 0) expect(back?.convertedFrom).toBeUndefined();
+        // And through any number of further conversions.
+        const again = to(to([back as Condition], 1), 3);
+        expect(again).toEqual([back]);
+        expect(to(to([edited], 1), 3)).toEqual([back]);
+        expect(conditionSchema.safeParse(back).success).toBe(conditionSchema.safeParse(edited).success);
+      }),
+    );
+  });
+
+  it("keeps a cause of the skipped reason with words of its own, and drops only its own", () => {
+    const [shown] = to([stated], 1);
+    const said = { reason: stated.reason, message: "the firmware says otherwise" };
+    expect(to([{ ...shown, cause: said } as Condition], 3)[0]?.cause).toEqual(said);
+    expect(to([{ ...shown } as Condition], 3)).toEqual([stated]);
+    // null is an absent field: the statement comes back whole.
+    const own = { ...stated, cause: { reason: "Firmware", message: "" } };
+    expect(to([{ ...to([own], 1)[0], cause: null } as unknown as Condition], 3)).toEqual([own]);
+  });
+
+  it("makes no cause of a reason that is empty", () => {
+    const unsaid = [{ ...stated, reason: "" }];
+    const shown = to(unsaid, 1);
+    expect(shown[0]?.reason).toBe("Timeout");
+    expect(shown[0]).not.toHaveProperty("cause");
+    expect(to(shown, 1)).toBe(shown);
+    expect(to(shown, 3)).toEqual(to(unsaid, 3));
+  });
+
   it("never shows a retired terminal reason for what may still come right", () => {
     for (const kept of [{ class: "terminal" }, {}] as const) {
       const retiring = defineReasonCatalog<string, string, string>({
@@ -393,6 +440,29 @@ describe("summarize", () => {
       message: "",
       text: "Ready=True",
     });
+  });
+});
+
+describe("summarize, of odd fields", () => {
+  const stored: Condition = {
+    type: "Ready",
+    status: "False",
+    reason: "Starting",
+    message: "m",
+    lastTransitionTime: "",
+  };
+
+  it.each<[object]>([[{}], [{ reason: null }], [{ reason: "" }], [{ reason: 5 }], [{ message: "m" }]])(
+    "says nothing of a cause without a reason: %j",
+    (cause) => {
+      const condition = { ...stored, cause } as unknown as Condition;
+      expect(summarize([condition]).text).toBe("Ready=False Starting: m");
+    },
+  );
+
+  it.each([undefined, null])("reads a status of %j as Unknown", (status) => {
+    const summary = summarize([{ ...stored, status } as unknown as Condition]);
+    expect(summary).toMatchObject({ status: "Unknown", text: "Ready=Unknown Starting: m" });
   });
 });
 

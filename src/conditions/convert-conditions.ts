@@ -1,7 +1,7 @@
 import type { ReasonCatalog } from "./catalog/reason-catalog.js";
 import { isKnown, reasonClass } from "./catalog/catalog-lookup.js";
 import type { Condition } from "./condition.js";
-import { defined, isObject, unlessSame, wholeNumber } from "./same-value.js";
+import { defined, isObject, isText, unlessSame, wholeNumber } from "./same-value.js";
 import { originOf } from "./matches-reason.js";
 
 /**
@@ -76,16 +76,12 @@ export function readContract(value: unknown): number {
  * @internal
  */
 export function shownIndex(chain: readonly string[], catalog: ReasonCatalog, contract: number): number {
-  const [reason = ""] = chain;
-  const stated = reasonClass(catalog, reason);
+  const stated = reasonClass(catalog, chain[0]) ?? "terminal";
   const index = chain.findIndex(
-    (candidate, position) =>
+    (candidate) =>
       isKnown(catalog, candidate, contract) &&
       // What may still come right must not make an older client give up.
-      (position === 0 ||
-        stated === undefined ||
-        stated === "terminal" ||
-        reasonClass(catalog, candidate) !== "terminal"),
+      (stated === "terminal" || reasonClass(catalog, candidate) !== "terminal"),
   );
   return Math.max(index, 0);
 }
@@ -99,13 +95,14 @@ function convert(condition: Condition, catalog: ReasonCatalog, contract: number)
   const index = shownIndex([reason, ...generalReasons], catalog, contract);
   const general = generalReasons[index - 1];
   // A condition without a reason has nothing to come back to.
-  if (general === undefined || typeof (reason as unknown) !== "string") return stated;
+  if (general === undefined || !isText(reason)) return stated;
   if (general === condition.reason && stated !== condition) return condition;
   const further = generalReasons.slice(index);
   return defined({
     ...stated,
     reason: general,
-    cause: cause ?? { reason, message: stated.message },
+    // No reason is no finding.
+    cause: cause ?? (reason ? { reason, message: stated.message } : undefined),
     generalReasons: further.length > 0 ? further : undefined,
     // What does not fit this condition is somebody's still, and comes back with the rest.
     convertedFrom: defined({ reason, generalReasons, cause, convertedFrom: stated.convertedFrom }),
@@ -116,16 +113,19 @@ function convert(condition: Condition, catalog: ReasonCatalog, contract: number)
 function restore(condition: Condition): Condition {
   const origin = originOf(condition);
   if (origin === undefined) return condition;
-  const { cause = origin.cause } = condition;
-  // The cause that a conversion made of the skipped reason was nobody's statement.
-  const stated = cause?.reason === origin.reason ? origin.cause : cause;
-  const added = generalOf(condition).filter((reason) => !origin.generalReasons.includes(reason));
+  const { reason, generalReasons, cause, convertedFrom, ...more } = origin;
+  const made = condition.cause;
+  // The cause that a conversion makes of the skipped reason is nobody's statement; one that says more is somebody's.
+  const isMade =
+    made?.reason === reason && made.message === condition.message && Object.keys(made).length === 2;
+  const added = generalOf(condition).filter((general) => !generalReasons.includes(general));
   return defined({
     ...condition,
-    reason: origin.reason,
-    generalReasons: [...origin.generalReasons, ...added],
-    cause: stated ?? undefined,
-    convertedFrom: origin.convertedFrom,
+    reason,
+    generalReasons: [...generalReasons, ...added],
+    cause: isMade ? cause : (made ?? cause),
+    // What a peer added to the origin stays there, in one that speaks of nothing any more.
+    convertedFrom: Object.keys(more).length > 0 ? { ...origin, generalReasons: [] } : convertedFrom,
   });
 }
 

@@ -132,6 +132,64 @@ describe("what a peer sent", () => {
   });
 });
 
+/** The words of an origin in one of the spellings, and below it an older origin. */
+const spell = {
+  "in camelCase": (name: string) => name,
+  "in snake_case": (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+  "in Go's spelling": (name: string) => name.replace(/^./, (letter) => letter.toUpperCase()),
+};
+
+describe.each(Object.entries(spell))("an origin %s", (_name, spelling) => {
+  const named = (fields: object): object =>
+    Object.fromEntries(Object.entries(fields).map(([name, value]) => [spelling(name), value as unknown]));
+  /** An origin inside another, `depth` times. */
+  const nest = (depth: number, name: (fields: object) => object): object => {
+    const words = { reason: `R${depth}`, generalReasons: ["G"], cause: name({ reason: "C", message: "c" }) };
+    return name(depth > 0 ? { ...words, convertedFrom: nest(depth - 1, name) } : words);
+  };
+  const read = (origin: object) => parseConditions([named({ type: "Ready", convertedFrom: origin })]);
+
+  it("is read with all the origins inside it", () => {
+    for (const depth of [0, 1, 2, 50])
+      expect(read(nest(depth, named))[0]?.convertedFrom).toEqual(nest(depth, (fields) => fields));
+  });
+
+  it("is read as far as conversions go, and no deeper; the rest is there as it was sent", () => {
+    const parsed = read(nest(500, named));
+    expect(JSON.stringify(parsed)).toContain('"R0"');
+    expect(parseConditions(parsed)).toEqual(parsed);
+    const circle = named({ reason: "R" }) as Record<string, unknown>;
+    circle[spelling("convertedFrom")] = circle;
+    expect(() => read(circle)).not.toThrow();
+  });
+});
+
+describe("a bare list", () => {
+  const word = fc.constantFrom<unknown>("x", 7, null, {}, { a: 1 }, [], ["x"]);
+  const entry = fc.dictionary(
+    fc.constantFrom("type", "status", "reason", "kind", "metadata", "data", "object", "apiVersion", "Kind"),
+    word,
+  );
+
+  it("of which one entry is a condition reads as the same list under conditions", () => {
+    fc.assert(
+      fc.property(fc.array(fc.oneof(entry, word)), fc.nat(), (entries, at) => {
+        const condition = { type: "Ready", status: "True" };
+        const list = entries.toSpliced(at % (entries.length + 1), 0, condition);
+        expect(parseConditions(list)).toEqual(parseConditions({ conditions: list }));
+      }),
+    );
+  });
+
+  it("keeps the entries that say what else they are, beside a condition", () => {
+    const marked = { type: "Alerting", kind: "soft", metadata: { by: "x" }, data: { a: 1 } };
+    expect(parseConditions([{ type: "Ready", status: "True" }, marked])).toMatchObject([
+      { type: "Ready" },
+      marked,
+    ]);
+  });
+});
+
 describe("what a writer sent that is no condition", () => {
   const stated = { type: "Ready", status: "False", reason: "Starting", message: "" } as const;
 

@@ -72,13 +72,12 @@ export function stateIsolationMismatch(
 ): readonly Condition[] {
   const { now, message = "", observedGeneration } = finding;
   const type = "IsolationBackendMatched";
-  const seen = { message, observedGeneration };
+  const stated = { type, status: "False", reason: MISMATCH, message, observedGeneration } as const;
   if ("cleared" in finding) {
-    if (!getCondition(list, type)) return list;
-    return setCondition(list, { type, status: "True", reason: MATCHES, ...seen }, now);
+    return getCondition(list, type)
+      ? setCondition(list, { ...stated, status: "True", reason: MATCHES }, now)
+      : list;
   }
-  const stated = { status: "False", reason: MISMATCH, ...seen } as const;
   const general = finding.timedOut && { generalReasons: [TIMEOUT] };
-  const withReady = setCondition(list, { type: "Ready", ...stated, ...general }, now);
-  return setCondition(withReady, { type, ...stated }, now);
+  return setCondition(setCondition(list, { ...stated, ...general, type: "Ready" }, now), stated, now);
 }

@@ -1,4 +1,5 @@
 import type { ConversionOrigin } from "./condition.js";
+import { isText } from "./same-value.js";
 
 /**
  * What {@link matchesReason} reads of a condition; a peer's plain JSON will do.
@@ -81,15 +82,19 @@ export function matchesReason(
  */
 export function originOf(condition: ReasonedCondition, depth = 0): ConversionOrigin | undefined {
   const origin = condition.convertedFrom;
-  return typeof origin?.reason === "string" &&
+  return isText(origin?.reason) &&
     includes(origin.generalReasons, condition.reason) &&
     !(depth < MOST_ORIGINS && originOf(origin, depth + 1))
     ? origin
     : undefined;
 }
 
-/** Nobody converts so often: what is deeper is a circle, or meant to fill the stack. */
-const MOST_ORIGINS = 99;
+/**
+ * Nobody converts so often: what is deeper is a circle, or meant to fill the stack.
+ *
+ * @internal
+ */
+export const MOST_ORIGINS = 99;
 
 function includes(reasons: unknown, reason: unknown): boolean {
   return Array.isArray(reasons) && reasons.includes(reason);

@@ -77,6 +77,49 @@ describe("mergeConditions", () => {
     ).toBe(later);
   });
 
+  it("takes and keeps times in whole seconds, whoever brings them", () => {
+    const fine = condition("Ready", "True", "R", "2026-01-01T00:00:00.123456Z");
+    const offset = condition("Other", "True", "R", "2026-01-01T02:00:00.5+02:00");
+    expect(mergeConditions([], [fine, offset], [], ["Ready"])).toEqual([
+      condition("Ready", "True"),
+      condition("Other", "True"),
+    ]);
+    expect(mergeConditions([], [fine], [condition("Ready", "False", "R", later)], ["Ready"])).toEqual([
+      condition("Ready", "True"),
+    ]);
+    expect(mergeConditions([], [condition("Ready", "True", "New", later)], [fine], ["Ready"])).toEqual([
+      condition("Ready", "True", "New"),
+    ]);
+    // What is stored stays as it is stored while nobody says anything else.
+    for (const mine of [fine, condition("Ready", "True", "R", later)]) {
+      const theirs = [fine];
+      expect(mergeConditions(theirs, [mine], theirs, ["Ready"])).toBe(theirs);
+    }
+  });
+
+  it("takes null for an absent field, at any depth, and a shorter list for another one", () => {
+    const odd = (fields: object) => ({ ...condition("Ready", "True"), ...fields });
+    const same: [object, object][] = [
+      [{ cause: null, observedGeneration: null }, {}],
+      [{ extra: { a: null, b: [1] } }, { extra: { b: [1] } }],
+      [{ extra: null }, {}],
+    ];
+    for (const [a, b] of same.flatMap(([a, b]) => [
+      [a, b],
+      [b, a],
+    ])) {
+      const theirs = [odd(a as object)];
+      expect(mergeConditions([], [odd(b as object)], theirs, ["Ready"])).toBe(theirs);
+    }
+    for (const extra of [[], [null, null], { length: 1 }, [{}]]) {
+      const mine = odd({ extra });
+      expect(mergeConditions([], [mine], [odd({ extra: [null] })], ["Ready"])).toEqual([mine]);
+    }
+    const own = odd({ extra: JSON.parse('{"__proto__":{}}') as object });
+    const [merged] = mergeConditions([], [own], [odd({ extra: {} })], ["Ready"]);
+    expect(JSON.stringify(merged)).toBe(JSON.stringify(own));
+  });
+
   it("returns theirs itself when the merge changes nothing", () => {
     const theirs = [condition("Ready", "True"), { ...condition("Other", "True"), severity: "Info" }];
     expect(mergeConditions(theirs, theirs, theirs, ["Ready"])).toBe(theirs);

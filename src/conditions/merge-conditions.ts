@@ -1,14 +1,15 @@
 import type { Condition } from "./condition.js";
 import { speakerOf } from "./condition-order.js";
 import { sameValue, unlessSame } from "./same-value.js";
-import { keptTime } from "./transition-time.js";
+import { keptTime, readTime } from "./transition-time.js";
 
 /**
  * Merges two versions of a list that grew from the same base: what a writer does when its compare-and-swap lost.
  *
  * A type in `ownedTypes` is as `mine` says, its absence included. For every other type a change of `mine` is kept only
  * where `theirs` left the base alone; when both changed it, theirs stands. Where the status agrees with the stored
- * one, the stored transition time stays. The very same array as `theirs` comes back when the merge changes nothing.
+ * one, the stored transition time stays; times are kept and taken in
+ * whole seconds. The very same array as `theirs` comes back when the merge changes nothing.
  *
  * @param base - The list that this writer read before it changed it.
  * @param mine - That list with this writer's changes.
@@ -43,8 +44,7 @@ export function mergeConditions(
     if (!mineWins(type)) return at < theirs.length ? [condition] : [];
     const said = own.get(type);
     // Said once; what is left of the type is a twin.
-    own.delete(type);
-    return said ? [keepTime(said, stored.get(type))] : [];
+    return said && own.delete(type) ? [keepTime(said, stored.get(type))] : [];
   });
   return unlessSame(merged, theirs);
 }
@@ -54,15 +54,17 @@ function speakers(list: readonly (Condition | undefined)[]): Map<string, Conditi
   const found = new Map<string, Condition>();
   for (const condition of list) {
     // A peer's list may hold anything.
-    if (condition) found.set(condition.type, speakerOf(found.get(condition.type), condition));
+    if (condition?.type) found.set(condition.type, speakerOf(found.get(condition.type), condition));
   }
   return found;
 }
 
 /** The stored condition itself where nothing differs, so that the caller sees by reference that no write is due. */
 function keepTime(own: Condition, stored: Condition | undefined): Condition {
-  const lastTransitionTime = stored && keptTime(stored, own);
-  if (!lastTransitionTime) return own;
-  const timed = { ...own, lastTransitionTime };
-  return sameValue(timed, stored) ? stored : timed;
+  const kept = keptTime(stored, own);
+  // A stored time that is finer than a second is no reason to write either.
+  if (kept && sameValue({ ...own, lastTransitionTime: stored?.lastTransitionTime }, stored))
+    return stored as Condition;
+  const lastTransitionTime = kept ?? readTime(own.lastTransitionTime);
+  return lastTransitionTime ? { ...own, lastTransitionTime } : own;
 }

@@ -74,6 +74,38 @@ describe.each<[string, unknown]>([
   });
 });
 
+describe("two conditions of a type", () => {
+  it("that differ in anything are told apart by it and never by their position", () => {
+    const words = fc.constantFrom<unknown>(1, "1", true, "true", null, "null", "", {}, []);
+    const { value } = fc.letrec((tie) => ({
+      value: fc.oneof(
+        { depthSize: "small", withCrossShrink: true },
+        words,
+        fc.array(tie("value"), { maxLength: 2 }),
+        fc.dictionary(fc.constantFrom("0", "a", "b"), tie("value"), { maxKeys: 3 }),
+      ),
+    }));
+    fc.assert(
+      fc.property(value, value, (one, two) => {
+        const twins = listOf({ ...ready, extra: one }, { ...ready, extra: two });
+        expect(getCondition(twins.toReversed(), "Ready")).toEqual(getCondition(twins, "Ready"));
+      }),
+      { numRuns: 3000 },
+    );
+    const flat = [
+      { extra: { a: {}, b: { x: 1 } } },
+      { extra: { a: { x: 1 }, b: {} } },
+      { extra: { a: [], b: { 0: "x" } } },
+      { extra: { a: {}, b: ["x"] } },
+    ];
+    for (const one of flat)
+      for (const two of flat) {
+        const twins = listOf({ ...ready, ...one }, { ...ready, ...two });
+        expect(getCondition(twins.toReversed(), "Ready")).toEqual(getCondition(twins, "Ready"));
+      }
+  });
+});
+
 describe("a condition with a deep value in it", () => {
   const fields = { extra: deep(), cause: { reason: "C", message: "", more: deep() } };
   const again = { extra: deep(), cause: { reason: "C", message: "", more: deep() } };

@@ -1,10 +1,11 @@
 import type { Condition } from "./condition.js";
 import { isGeneration } from "./condition-shape.js";
 import { readStatus } from "./condition-status.js";
-import { type Fields, isFields, isObject, textOf, wholeNumber } from "./same-value.js";
+import { MOST_ORIGINS } from "./matches-reason.js";
+import { type Fields, isFields, isObject, isText, textOf, wholeNumber } from "./same-value.js";
 import { readTime } from "./transition-time.js";
 
-type Read = (value: unknown) => unknown;
+type Read = (value: unknown, depth: number) => unknown;
 
 /** How each field is read; `undefined` where a value cannot be. */
 const READERS: Readonly<Record<string, Read>> = {
@@ -16,12 +17,14 @@ const READERS: Readonly<Record<string, Read>> = {
   observedGeneration: (value) => (isGeneration(wholeNumber(value)) ? Number(value) : undefined),
   cause: readCause,
   generalReasons: (value) => (Array.isArray(value) ? value.filter(isText) : undefined),
-  convertedFrom: (value) =>
-    isFields(value) ? read(value, ["reason", "generalReasons", "cause", "unread"]) : undefined,
+  // Deeper than a conversion puts one it stays unread.
+  convertedFrom: (value, depth) =>
+    isFields(value) && depth < MOST_ORIGINS ? read(value, fieldsOfOrigin, depth + 1) : undefined,
   // What is none was written by somebody who has another use for the name.
   unread: (value) => (isFields(value) ? value : { unread: value }),
 };
 const fieldsOfCondition = Object.keys(READERS);
+const fieldsOfOrigin = ["reason", "generalReasons", "cause", "convertedFrom", "unread"];
 /** The fields by their names without underscores and letter case: camelCase, snake_case, Go's PascalCase. */
 const NAMES = new Map(fieldsOfCondition.map((name) => [fold(name), name]));
 NAMES.set("transitiontime", "lastTransitionTime");
@@ -40,9 +43,9 @@ const NOTHING_SAID = { status: "Unknown", reason: "", message: "", lastTransitio
  * as protobuf enum names or numbers; generations also as strings; times are brought to RFC 3339 in whole seconds. What
  * a known field holds that cannot be read is kept under `unread`, by the name that it was sent under, with the field
  * `Unknown`, empty or absent. Of two spellings of a field the exact one is read, or else the first that can be; another
- * stays beside it. Absent reasons, messages and times are empty strings. In a list of conditions only an entry that is
- * no object or has no type is left out; elsewhere also an object that only looks like one, as a watch event and a
- * Secret do. What was read once reads the same again.
+ * stays beside it. Absent reasons, messages and times are empty strings. In a list of conditions (under
+ * `conditions`, or bare with at least one condition in it) only an entry that is no object or has no type is left out;
+ * elsewhere also an object that only looks like one, as a watch event and a Secret do. What was read once reads the same again.
  *
  * @example
  * ```ts
@@ -56,7 +59,9 @@ const NOTHING_SAID = { status: "Unknown", reason: "", message: "", lastTransitio
  */
 export function parseConditions(input: unknown): readonly Condition[] {
   const sent = isText(input) ? parseJson(input) : input;
-  return (listIn(sent) ?? [sent].flat().filter(isCondition)).flatMap(parseCondition);
+  const entries: readonly unknown[] = [sent].flat();
+  // One condition makes all of them some, as the name of a list does.
+  return (listIn(sent) ?? (entries.some(isCondition) ? entries : [])).flatMap(parseCondition);
 }
 
 /** The list that an object keeps. Anything else below one of the names is a foreign field. */
@@ -77,14 +82,14 @@ function hasType(entry: unknown): boolean {
 /** Whether an entry that stands alone is a condition: one with a status of its own is, whatever else it has. */
 function isCondition(entry: unknown): boolean {
   if (!hasType(entry)) return false;
-  return !said(entry, "status").every(isObject) || !MARKS.some((mark) => said(entry, mark).length > 0);
+  return !said(entry, "status").every(isObject) || said(entry, ...MARKS).length === 0;
 }
 
-/** What an entry says under the spellings of a name. */
-function said(entry: unknown, folded: string): readonly unknown[] {
+/** What an entry says under the spellings of names. */
+function said(entry: unknown, ...folded: readonly string[]): readonly unknown[] {
   if (!isFields(entry)) return [];
   return Object.entries(entry).flatMap(([name, value]) =>
-    fold(name) === folded && isFilled(value) ? [value] : [],
+    folded.includes(fold(name)) && isFilled(value) ? [value] : [],
   );
 }
 
@@ -98,12 +103,12 @@ function parseJson(text: string): unknown {
 }
 
 function parseCondition(entry: unknown): readonly Condition[] {
-  const fields = read(Object(entry) as Fields, fieldsOfCondition);
+  const fields = isFields(entry) ? read(entry, fieldsOfCondition) : {};
   return fields["type"] ? [{ ...NOTHING_SAID, ...fields } as object as Condition] : [];
 }
 
 /** The fields of these names as they are read, and all others as they are. */
-function read(sent: Fields, names: readonly string[]): Fields {
+function read(sent: Fields, names: readonly string[], depth = 0): Fields {
   const found = new Map<string, unknown>();
   const unread: Fields = {};
   // Exact names first: they win over another spelling.
@@ -111,10 +116,10 @@ function read(sent: Fields, names: readonly string[]): Fields {
     const value = sent[name];
     const field = NAMES.get(fold(name)) ?? "";
     const isForeign = !names.includes(field);
-    if (value === undefined || !(isForeign || isFilled(value))) continue;
+    if (isForeign ? value === undefined : !isFilled(value)) continue;
     if (isForeign || found.has(field)) found.set(name, value);
     else {
-      const understood = READERS[field]?.(value);
+      const understood = READERS[field]?.(value, depth);
       if (understood !== undefined) found.set(field, understood);
       // Of a list, some items may not be understood.
       const partly = Array.isArray(understood) && understood.length < (value as readonly unknown[]).length;
@@ -125,7 +130,7 @@ function read(sent: Fields, names: readonly string[]): Fields {
   const unreadNames = Object.keys(unread);
   // An earlier reader's words, or a peer's own field of that name: neither is written over.
   const kept = unreadNames.some((name) => name in (before ?? {})) ? { unread: before } : before;
-  if (isFilled(unreadNames[0])) found.set("unread", { ...kept, ...unread });
+  if (unreadNames.length > 0) found.set("unread", { ...kept, ...unread });
   return Object.fromEntries(found);
 }
 
@@ -136,10 +141,6 @@ function fold(name: string): string {
 function readCause(value: unknown): unknown {
   const fields = isFields(value) ? read(value, ["reason", "message", "unread"]) : {};
   return isFilled(fields["reason"] ?? fields["message"]) ? { reason: "", message: "", ...fields } : undefined;
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === "string";
 }
 
 function isFilled(value: unknown): boolean {

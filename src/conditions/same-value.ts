@@ -1,21 +1,36 @@
-import { type Condition, type ConditionUpdate, isConditionField } from "./condition.js";
+import type { Condition, ConditionUpdate } from "./condition.js";
 
 /**
- * Whether two JSON values are equal; the order of keys does not count, and an absent field equals `undefined`.
+ * Whether two JSON values are equal; the order of keys does not count, and a peer's `null` is an absent field.
  *
  * @internal
  */
 export function sameValue(a: unknown, b: unknown): boolean {
-  if (a === b) return true;
   // A queue, because a peer may nest deeper than the stack goes. Only circles fill it with a million: these differ.
   const pairs: [unknown, unknown][] = [[a, b]];
   for (const [x, y] of pairs) {
-    if (x === y) continue;
-    if (!isObject(x) || !isObject(y) || Array.isArray(x) !== Array.isArray(y) || pairs.length > 1e6)
-      return false;
-    for (const key of Object.keys({ ...x, ...y })) pairs.push([x[key], y[key]]);
+    if ((x ?? null) === (y ?? null)) continue;
+    if (!isObject(x) || !isObject(y) || lengthOf(x) !== lengthOf(y) || pairs.length > 1e6) return false;
+    for (const key of Object.keys({ ...x, ...y })) pairs.push([ownField(x, key), ownField(y, key)]);
   }
   return true;
+}
+
+/** Of a list; an object has none, whatever field it has of that name. */
+function lengthOf(value: object): number | undefined {
+  return Array.isArray(value) ? value.length : undefined;
+}
+
+/**
+ * A field of an object's own: `__proto__` is one for a peer, and nothing that all objects have.
+ *
+ * @internal
+ */
+export function ownField<Value>(
+  fields: Readonly<Record<string, Value>> | undefined,
+  name: unknown,
+): Value | undefined {
+  return isText(name) && fields && Object.hasOwn(fields, name) ? fields[name] : undefined;
 }
 
 /**
@@ -41,6 +56,24 @@ export function isObject(value: unknown): value is Fields {
  */
 export function isFields(value: unknown): value is Fields {
   return isObject(value) && !Array.isArray(value);
+}
+
+/**
+ * Whether a value is a text.
+ *
+ * @internal
+ */
+export function isText(value: unknown): value is string {
+  return typeof value === "string";
+}
+
+/**
+ * A text; an empty one for anything else.
+ *
+ * @internal
+ */
+export function asText(value: unknown): string {
+  return isText(value) ? value : "";
 }
 
 /**
@@ -103,14 +136,22 @@ export function restates(stored: Condition, update: ConditionUpdate): boolean {
 /** No general reason and none stated are the same claim. */
 const NONE: readonly string[] = [];
 
-/** A peer's `null` is an absent field. */
+/** Small, so that it costs no call where both are the same. */
 function same(a: unknown, b: unknown): boolean {
-  return a === b || sameValue(a ?? undefined, b ?? undefined);
+  return a === b || sameValue(a, b);
 }
 
 function sameForeignFields(stored: Fields, update: Fields): boolean {
   for (const field in update) {
-    if (!isConditionField(field) && !sameValue(stored[field], update[field])) return false;
+    const isCompared =
+      field === "type" ||
+      field === "status" ||
+      field === "reason" ||
+      field === "message" ||
+      field === "observedGeneration" ||
+      field === "lastTransitionTime" ||
+      field === "generalReasons";
+    if (!isCompared && !same(stored[field], update[field])) return false;
   }
   return true;
 }

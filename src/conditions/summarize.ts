@@ -1,7 +1,7 @@
 import type { Condition, ConditionCause, ConditionStatus } from "./condition.js";
 import { isGeneration } from "./condition-shape.js";
 import { getCondition } from "./condition-list.js";
-import { textOf } from "./same-value.js";
+import { asText } from "./same-value.js";
 
 /**
  * How {@link summarize} reads a list.
@@ -55,11 +55,11 @@ export interface ConditionSummary {
  */
 export function summarize(list: readonly Condition[], options: SummarizeOptions = {}): ConditionSummary {
   const { type = "Ready", generation = 0 } = options;
-  const { status, cause, observedGeneration, ...words } = getCondition(list, type) ?? NOT_REPORTED;
+  const { observedGeneration, cause, ...words } = getCondition(list, type) ?? NOT_REPORTED;
+  const status = words.status ?? "Unknown";
   // A Pod's conditions have neither reason nor message where there is nothing to say.
-  const [reason, message] = [textOf(words.reason) ?? "", textOf(words.message) ?? ""];
-  const because = cause ? ` (${cause.reason})` : "";
-  const what = `${type}=${status} ${reason}${because}`.trimEnd();
+  const [reason, message, because] = [asText(words.reason), asText(words.message), asText(cause?.reason)];
+  const what = `${type}=${status} ${reason}${because && ` (${because})`}`.trimEnd();
   return {
     type,
     status,
@@ -71,7 +71,4 @@ export function summarize(list: readonly Condition[], options: SummarizeOptions 
   };
 }
 
-const NOT_REPORTED: Pick<Condition, "status"> & Partial<Condition> = {
-  status: "Unknown",
-  reason: "NotYetReported",
-};
+const NOT_REPORTED: Partial<Condition> = { reason: "NotYetReported" };

@@ -1,5 +1,5 @@
 import { SlipwayError } from "../errors.js";
-import { wholeNumber } from "./same-value.js";
+import { isText, wholeNumber } from "./same-value.js";
 
 const YEAR_1 = -62_135_596_800_000;
 const YEAR_10000 = 253_402_300_800_000;
@@ -26,7 +26,7 @@ export function transitionTime(at: number): string {
  * @internal
  */
 export function instantOf(time: unknown): number | undefined {
-  if (typeof time !== "string" || !RFC_3339.test(time)) return undefined;
+  if (!isText(time) || !RFC_3339.test(time)) return undefined;
   const at = Date.parse(time.toUpperCase());
   const day = time.slice(0, 10);
   // Date.parse takes 30 February for 2 March.
@@ -49,12 +49,12 @@ export function readTime(value: unknown): string | undefined {
  *
  * @internal
  */
-export function keptTime(stored: Stated, { status }: Pick<Stated, "status">): string | undefined {
-  return stored.status === status ? readTime(stored.lastTransitionTime) : undefined;
+export function keptTime(stored: Stated | undefined, { status }: Pick<Stated, "status">): string | undefined {
+  return stored?.status === status ? readTime(stored?.lastTransitionTime) : undefined;
 }
 
 interface Stated {
-  readonly status: string;
+  readonly status: string | undefined;
   readonly lastTransitionTime: string;
 }
 
@@ -62,7 +62,7 @@ function numericInstant(value: unknown): number | undefined {
   const at =
     typeof value === "number" || value instanceof Date
       ? Number(value)
-      : wholeNumber((value as { seconds?: unknown } | null | undefined)?.seconds) * 1000;
+      : wholeNumber((Object(value) as { seconds?: unknown }).seconds) * 1000;
   return isInstant(at) ? at : undefined;
 }
 

@@ -1,4 +1,5 @@
-import type { ConditionCause } from "../conditions/index.js";
+import { type ConditionCause, sanitizeReason } from "../conditions/index.js";
+import type { Observation } from "./observation.js";
 
 /** Deadline expiry, by the deadline's phase (OpenShell's provisioning deadline). */
 export const PROVISIONING_TIMED_OUT = "ProvisioningTimedOut";
@@ -78,8 +79,8 @@ export function isInfrastructureError(
 const PUBLISHABLE = /^[A-Z][A-Za-z0-9]*[a-z][A-Za-z0-9]*$/;
 
 /**
- * Words of backends for a state that is no failure, by what the reason catalog calls them. Failures have their names
- * from the observers.
+ * Words of backends by what the reason catalog calls them: for a state that is no failure, and what a controller says
+ * of an end. Other failures have their names from the observers.
  */
 export const backendWords: Readonly<Record<string, readonly string[]>> = {
   ContainerStarting: ["ContainerCreating", "PodInitializing"],
@@ -95,6 +96,10 @@ export const backendWords: Readonly<Record<string, readonly string[]>> = {
     "ResizePodInPlaceError",
     "RemoveContainerError",
   ],
+  MainProcessFailed: ["PodFailed"],
+  OwnershipConflict: ["MultiplePods", "PodNotOwned"],
+  MainProcessCompleted: ["PodSucceeded"],
+  Expired: ["SandboxExpired"],
 };
 
 /** What is published for a backend's word. */
@@ -115,9 +120,17 @@ const publishedWords: ReadonlyMap<string, PublishedReason> = new Map(
 
 /**
  * What stands for a backend's word: the catalog's word with the backend's as its cause, a word that the catalog does not
- * know as it is (a newer backend may have it), and the fallback where the word may not be published at all.
+ * know as it is (a newer backend may have it), and the fallback where the word may not be published at all. What the
+ * observer calls the failure comes first; Kubernetes would refuse the whole status for a word that it does not accept.
  */
-export function published(word: string | null, fallback: string): PublishedReason {
-  if (word === null) return { reason: fallback };
-  return publishedWords.get(word) ?? { reason: PUBLISHABLE.test(word) ? word : fallback };
+export function published(
+  { failureReason, backendReason }: Pick<Observation, "failureReason" | "backendReason">,
+  fallback: string,
+): PublishedReason {
+  const word = failureReason ?? backendReason ?? fallback;
+  return (
+    publishedWords.get(word) ?? {
+      reason: failureReason !== null ? sanitizeReason(word) : PUBLISHABLE.test(word) ? word : fallback,
+    }
+  );
 }

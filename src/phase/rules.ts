@@ -90,11 +90,11 @@ function provesStopped({ observation }: RuleContext): boolean {
 }
 
 function failure(context: RuleContext, fallback: string): RuleOutcome {
-  const { failureReason, backendReason, message } = context.observation;
+  const { observation } = context;
   return to(
     "Error",
-    failureReason ?? published(backendReason, fallback),
-    message ?? "The backend reports a failure that waiting cannot mend.",
+    published(observation, fallback),
+    observation.message ?? "The backend reports a failure that waiting cannot mend.",
   );
 }
 
@@ -106,9 +106,8 @@ function waitingReason(context: RuleContext): string | PublishedReason {
     if (record.admission === "rejected") return "ConfigurationInvalid";
     if (record.admission === "pending") return "ConfigurationPending";
   }
-  if (observation.failureReason !== null) return observation.failureReason;
   return published(
-    observation.ready === true ? null : observation.backendReason,
+    observation.ready === true ? { ...observation, backendReason: null } : observation,
     record.phase === "Starting" ? "Starting" : "DependenciesNotReady",
   );
 }
@@ -481,7 +480,7 @@ export const phaseRules: readonly PhaseRule[] = Object.freeze([
     on: { running: false },
     when: ({ observation }) => observation.completed === true && observation.running === false,
     decide: ({ observation }) =>
-      to("Error", published(observation.backendReason, "ProcessExited"), "The run ended without success."),
+      to("Error", published(observation, "ProcessExited"), "The run ended without success."),
   },
   {
     name: "foreign-stop",
@@ -494,11 +493,7 @@ export const phaseRules: readonly PhaseRule[] = Object.freeze([
     holds: false,
     when: ({ observation }) => observation.terminating === true,
     decide: ({ observation }) =>
-      to(
-        "Stopping",
-        observation.failureReason ?? published(observation.backendReason, "Stopping"),
-        "The run is being stopped from outside.",
-      ),
+      to("Stopping", published(observation, "Stopping"), "The run is being stopped from outside."),
   },
   {
     name: "expired",

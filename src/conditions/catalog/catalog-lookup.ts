@@ -1,3 +1,4 @@
+import { ownField } from "../same-value.js";
 import type { ReasonCatalog, ReasonClass, ReasonEntry } from "./reason-catalog.js";
 
 /**
@@ -9,24 +10,10 @@ export function findByName<Entry>(
   table: Readonly<Record<string, Entry>> | undefined,
   name: string,
 ): readonly [string, Entry] | undefined {
-  const exact = exactEntry(table, name);
+  const exact = ownField(table, name);
   if (exact !== undefined) return [name, exact];
   const folded = name.toLowerCase();
-  return Object.entries(table ?? {}).find(
-    ([other]) => other.length === name.length && other.toLowerCase() === folded,
-  );
-}
-
-/**
- * The entry of a table by exactly this name.
- *
- * @internal
- */
-export function exactEntry<Entry>(
-  table: Readonly<Record<string, Entry>> | undefined,
-  name: unknown,
-): Entry | undefined {
-  return typeof name === "string" && table && Object.hasOwn(table, name) ? table[name] : undefined;
+  return Object.entries(table ?? {}).find(([other]) => other.toLowerCase() === folded);
 }
 
 /**
@@ -35,10 +22,10 @@ export function exactEntry<Entry>(
  * @internal
  */
 export function isKnown(catalog: ReasonCatalog, reason: unknown, contract: number): boolean {
-  const entry = exactEntry<ReasonEntry>(catalog.reasons, reason);
+  const entry = ownField<ReasonEntry>(catalog.reasons, reason);
   return entry
     ? (entry.since ?? 1) <= contract
-    : contract < (exactEntry(catalog.retired, reason)?.retiredIn ?? 0);
+    : contract < (ownField(catalog.retired, reason)?.retiredIn ?? 0);
 }
 
 /**
@@ -48,8 +35,6 @@ export function isKnown(catalog: ReasonCatalog, reason: unknown, contract: numbe
  * @internal
  */
 export function reasonClass(catalog: ReasonCatalog, reason: unknown): ReasonClass | undefined {
-  const retired = exactEntry(catalog.retired, reason);
-  return (
-    exactEntry<ReasonEntry>(catalog.reasons, reason)?.class ?? (retired && (retired.class ?? "terminal"))
-  );
+  const retired = ownField(catalog.retired, reason);
+  return ownField<ReasonEntry>(catalog.reasons, reason)?.class ?? (retired && (retired.class ?? "terminal"));
 }

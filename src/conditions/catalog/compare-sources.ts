@@ -1,7 +1,7 @@
 import { shownIndex } from "../convert-conditions.js";
 import { sameValue } from "../same-value.js";
 import { additive, breaking, type CatalogDifference, safe } from "./catalog-difference.js";
-import { exactEntry } from "./catalog-lookup.js";
+import { ownField } from "../same-value.js";
 import { describeReason } from "./describe-reason.js";
 import type { ReasonCatalog, ReasonEntry } from "./reason-catalog.js";
 
@@ -14,7 +14,7 @@ import type { ReasonCatalog, ReasonEntry } from "./reason-catalog.js";
 export function compareSources(before: ReasonCatalog, after: ReasonCatalog): readonly CatalogDifference[] {
   const found = sameWords(before, after) ? [] : compareMeanings(before, after);
   const texts = Object.entries<ReasonEntry>(before.reasons).flatMap(([reason, entry]) => {
-    const now = exactEntry<ReasonEntry>(after.reasons, reason);
+    const now = ownField<ReasonEntry>(after.reasons, reason);
     if (now === undefined || sameValue(entry.sources ?? [], now.sources ?? [])) return [];
     // Words that went or came are told already; what is said about the others is not.
     const told = found.some(({ subject }) => subject === reason);
@@ -58,7 +58,7 @@ function compareMeanings(before: ReasonCatalog, after: ReasonCatalog): readonly 
  * of it: readers of every older contract see the retired one still.
  */
 function isReplaced(before: ReasonCatalog, after: ReasonCatalog, retired: string, by: string): boolean {
-  const reservation = exactEntry(after.retired, retired);
+  const reservation = ownField(after.retired, retired);
   return (
     reservation !== undefined &&
     reservation.retiredIn > before.contract &&

@@ -1,4 +1,5 @@
-import { exactEntry, findByName } from "./catalog-lookup.js";
+import { ownField } from "../same-value.js";
+import { findByName } from "./catalog-lookup.js";
 import type { ReasonCatalog, ReasonEntry, RetiredReason } from "./reason-catalog.js";
 
 /**
@@ -50,9 +51,7 @@ export interface ReasonDescription {
  */
 export function describeReason(reason: string, options: DescribeOptions): ReasonDescription {
   const { catalog, backend } = options;
-  const raw = exactEntry<ReasonEntry>(catalog.reasons, reason)
-    ? undefined
-    : findRaw(catalog, reason, backend);
+  const raw = ownField<ReasonEntry>(catalog.reasons, reason) ? undefined : findRaw(catalog, reason, backend);
   const named = backend !== undefined && raw ? undefined : findByName<ReasonEntry>(catalog.reasons, reason);
   const found = named ?? raw;
   if (found) {
