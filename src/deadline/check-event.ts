@@ -85,8 +85,13 @@ function given(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
+/** @internal */
+export function isName(value: unknown): boolean {
+  return typeof value === "string" && value !== "" && value.length <= MAX_NAME_LENGTH;
+}
+
 function name(type: string, field: string, value: unknown): void {
-  if (typeof value !== "string" || value === "" || value.length > MAX_NAME_LENGTH) {
+  if (!isName(value)) {
     throw wrong(type, field, `a string of 1 to ${MAX_NAME_LENGTH} characters`, value);
   }
 }
