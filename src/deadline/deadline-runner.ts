@@ -6,12 +6,13 @@ import { deadlineAt } from "./bounds.js";
 import { stopReason } from "./deadline-errors.js";
 import type { DeadlineEvent } from "./event.js";
 import { tick, type EventMaker } from "./event-maker.js";
+import { checkInstant } from "./instant.js";
+import { LatestProgress } from "./latest-progress.js";
 import { LAST_INSTANT } from "./limits.js";
 import type { DeadlineEvents } from "./live-events.js";
 import type { PhasedDeadlineOptions } from "./live-options.js";
 import { Notifier, reportTo } from "../events/index.js";
 import type { DeadlineOutcome } from "./outcome.js";
-import { PendingProgress } from "./pending-progress.js";
 import { progressOf, type ProgressReport } from "./progress-report.js";
 import { readDeadline } from "./read.js";
 import type { DeadlineState } from "./state.js";
@@ -43,8 +44,8 @@ export class DeadlineRunner {
   protected disposed = false;
   readonly #queue: TimerQueue;
   #state: DeadlineState;
-  #pending: PendingProgress | undefined;
-  /** Nothing is due before this instant, as of the latest look: progress may move it, but never to an earlier one. */
+  #latest: LatestProgress | undefined;
+  /** The attempt is active and nothing is due before this instant, which progress may move on but not back. */
   #idleUntil = Number.NEGATIVE_INFINITY;
   #alarm: Alarm | undefined;
   #notifier: Notifier<DeadlineEvents> | undefined;
@@ -67,7 +68,7 @@ export class DeadlineRunner {
 
   /** As of the latest decision; {@link DeadlineRunner.refresh} brings it up to the present. */
   get state(): DeadlineState {
-    if (this.#pending !== undefined) this.#state = this.#pending.fold(this.#state);
+    if (this.#latest !== undefined) this.#state = this.#latest.fold(this.#state);
     return this.#state;
   }
 
@@ -90,19 +91,18 @@ export class DeadlineRunner {
 
   /**
    * Progress that changes nothing, or nothing that anybody is to be told of now, is decided without a new state (see
-   * {@link PendingProgress}). `undefined` where it takes more, first of all when anything is due.
+   * {@link LatestProgress}). `undefined` where it takes more, first of all when anything is due.
    */
   #takeUntold(report: ProgressReport, now: number): DeadlineOutcome | undefined {
-    const state = this.#state;
-    if (!(now < this.#idleUntil) || state.status !== "active") return undefined;
-    if (now < state.observedAt || !Number.isSafeInteger(now)) return undefined;
-    const pending = (this.#pending ??= new PendingProgress());
-    const verdict = pending.judge(state, report);
+    if (!(now < this.#idleUntil)) return undefined;
+    checkInstant("now", now);
+    const latest = (this.#latest ??= new LatestProgress());
+    const verdict = latest.judge(this.#state, report);
     if (verdict === "duplicate") return DUPLICATE;
     if (verdict === undefined || this.#hears("progress")) return undefined;
     const held = now < this.#quietUntil;
     if (!held && this.#hears("change")) return undefined;
-    pending.raise(report, now);
+    latest.raise(this.#state, report, now);
     if (held) this.#holdBack(this.#quietUntil);
     else this.#countAnnounced(this.#version, now);
     return CHANGED;
@@ -246,7 +246,7 @@ export class DeadlineRunner {
 
   /** The version of the state, without making it. */
   get #version(): number {
-    return this.#state.version + (this.#pending?.times ?? 0);
+    return this.#state.version + (this.#latest?.times ?? 0);
   }
 
   /** Holds the latest state back until an instant. */
@@ -258,7 +258,9 @@ export class DeadlineRunner {
   /** Sets the alarm to the next instant at which something is due. */
   protected arm(notBefore = Number.NEGATIVE_INFINITY): void {
     const wake = this.#nextWake();
-    this.#idleUntil = Math.min(wake, LAST_INSTANT);
+    const { status, observedAt } = this.state;
+    this.#idleUntil =
+      status === "active" && observedAt < wake ? Math.min(wake, LAST_INSTANT) : Number.NEGATIVE_INFINITY;
     this.#setAlarm(Math.max(wake, notBefore));
   }
 
