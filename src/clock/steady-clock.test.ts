@@ -93,6 +93,36 @@ describe("SteadyClock", () => {
     expect(asked).toBe(1);
   });
 
+  it("asks the wall clock once a millisecond of running time, and where no time runs", () => {
+    let asked = 0;
+    let mono = 0;
+    let asleep = 0;
+    const host: ClockHost = {
+      monoMs: () => mono,
+      wallMs: () => {
+        asked += 1;
+        return 1000 + Math.floor(mono) + asleep;
+      },
+      bootMs: () => mono + asleep,
+      startTimer: () => ({ [Symbol.dispose]: () => {} }),
+    };
+    const clock = new SteadyClock(host);
+    asked = 0;
+    for (; mono < 100; mono += 1 / 64) clock.now();
+    expect([asked, clock.now()]).toEqual([100, 1100]);
+    asleep = HOUR;
+    // The comparison before was at this very instant of monotonic time.
+    expect(clock.now()).toBe(1100 + HOUR);
+    asleep += HOUR;
+    mono += 0.5;
+    expect(clock.now()).toBe(1100 + HOUR);
+    mono += 0.5;
+    expect(clock.now()).toBe(1101 + 2 * HOUR);
+    asleep += HOUR;
+    mono += 0.5;
+    expect(clock.suspendedMs).toBe(3 * HOUR);
+  });
+
   it("anchors on the wall clock again after a restart", () => {
     const clock = new VirtualClock();
     clock.advance(1000);

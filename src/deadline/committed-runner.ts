@@ -1,16 +1,11 @@
 import { invalid, SlipwayError } from "../errors.js";
 import { applyDeadlineEvent } from "./apply.js";
-import {
-  DeadlineRunner,
-  progressOf,
-  tick,
-  type EventMaker,
-  type Maybe,
-  type ProgressReport,
-} from "./deadline-runner.js";
+import { DeadlineRunner, type Maybe } from "./deadline-runner.js";
 import type { DeadlineEvent, ProgressEvent } from "./event.js";
+import { tick, type EventMaker } from "./event-maker.js";
 import type { Commit, CommitResult, PhasedDeadlineOptions } from "./live-options.js";
 import type { DeadlineOutcome, Refused } from "./outcome.js";
+import { progressOf, type ProgressReport } from "./progress-report.js";
 import { rebaseClock } from "./rebase.js";
 import type { DeadlineState } from "./state.js";
 

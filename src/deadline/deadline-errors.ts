@@ -1,6 +1,6 @@
 import { SlipwayError } from "../errors.js";
 import type { StartRefusal } from "./start.js";
-import type { DeadlineExpiry } from "./state.js";
+import type { DeadlineExpiry, DeadlineState } from "./state.js";
 
 /**
  * The reason with which a deadline's `signal` aborts when it expires.
@@ -45,4 +45,13 @@ export class StartRefusedError extends SlipwayError {
     this.refused = refused;
     this.remainingMs = remainingMs;
   }
+}
+
+/**
+ * What a deadline's signal aborts with: of an attempt that expired or was cancelled.
+ *
+ * @internal
+ */
+export function stopReason({ attempt, expiry, cancellation }: DeadlineState): unknown {
+  return expiry === null ? cancellation?.reason : new DeadlineExpiredError(attempt, expiry);
 }

@@ -3,48 +3,25 @@ import type { SlipwayError } from "../errors.js";
 import { announce } from "./announce.js";
 import { applyDeadlineEvent } from "./apply.js";
 import { deadlineAt } from "./bounds.js";
-import { DeadlineExpiredError } from "./deadline-errors.js";
-import type { DeadlineEvent, ProgressEvent } from "./event.js";
+import { stopReason } from "./deadline-errors.js";
+import type { DeadlineEvent } from "./event.js";
+import { tick, type EventMaker } from "./event-maker.js";
+import { checkInstant } from "./instant.js";
+import { LatestProgress } from "./latest-progress.js";
+import { LAST_INSTANT } from "./limits.js";
 import type { DeadlineEvents } from "./live-events.js";
 import type { PhasedDeadlineOptions } from "./live-options.js";
-import { Notifier } from "../events/index.js";
+import { Notifier, reportTo } from "../events/index.js";
 import type { DeadlineOutcome } from "./outcome.js";
+import { progressOf, type ProgressReport } from "./progress-report.js";
 import { readDeadline } from "./read.js";
 import type { DeadlineState } from "./state.js";
+import { CHANGED, DUPLICATE } from "./step.js";
 
 const DEFAULT_PROGRESS_EVERY_MS = 1000;
 
 /** @internal */
 export type Maybe<T> = T | PromiseLike<T>;
-
-/**
- * Makes an event when it is decided, so that what it leaves out is filled in from the state it meets.
- *
- * @internal
- */
-export type EventMaker = (state: DeadlineState) => DeadlineEvent;
-
-/**
- * What the caller of a live deadline says about progress.
- *
- * @internal
- */
-export type ProgressReport = Omit<ProgressEvent, "type" | "attempt" | "phase"> & {
-  readonly phase?: string | undefined;
-};
-
-/** @internal */
-export function progressOf(state: DeadlineState, report: ProgressReport): ProgressEvent {
-  return {
-    type: "progress",
-    attempt: state.attempt,
-    phase: report.phase ?? state.phase,
-    step: report.step,
-    part: report.part,
-    position: report.position,
-    run: report.run,
-  };
-}
 
 /** A state that took the place of another, to be announced. */
 interface Succession {
@@ -55,9 +32,6 @@ interface Succession {
   readonly now: number;
 }
 
-/** @internal */
-export const tick: EventMaker = () => ({ type: "tick" });
-
 /**
  * Runs one attempt in this process: decides on the state it holds, keeps one alarm set to the next instant at which
  * something is due, and tells listeners what became different.
@@ -65,12 +39,14 @@ export const tick: EventMaker = () => ({ type: "tick" });
  * @internal
  */
 export class DeadlineRunner {
-  /** As of the latest decision; {@link DeadlineRunner.refresh} brings it up to the present. */
-  state: DeadlineState;
   readonly clock: Clock;
   protected readonly options: PhasedDeadlineOptions;
   protected disposed = false;
   readonly #queue: TimerQueue;
+  #state: DeadlineState;
+  #latest: LatestProgress | undefined;
+  /** The attempt is active and nothing is due before this instant, which progress may move on but not back. */
+  #idleUntil = Number.NEGATIVE_INFINITY;
   #alarm: Alarm | undefined;
   #notifier: Notifier<DeadlineEvents> | undefined;
   #controller: AbortController | undefined;
@@ -83,11 +59,17 @@ export class DeadlineRunner {
 
   /** @param storedVersion - The version that is known elsewhere: what is newer in `state` is news. */
   constructor(state: DeadlineState, options: PhasedDeadlineOptions, storedVersion: number) {
-    this.state = state;
+    this.#state = state;
     this.options = options;
     this.#announcedVersion = storedVersion;
     this.clock = options.clock ?? systemClock;
     this.#queue = options.timers ?? sharedQueue(this.clock, options.unref === true);
+  }
+
+  /** As of the latest decision; {@link DeadlineRunner.refresh} brings it up to the present. */
+  get state(): DeadlineState {
+    if (this.#latest !== undefined) this.#state = this.#latest.fold(this.#state);
+    return this.#state;
   }
 
   /** Begins to watch the clock. What is news already is told as soon as the caller had a chance to listen. */
@@ -103,7 +85,31 @@ export class DeadlineRunner {
 
   /** As {@link DeadlineRunner.answer}, for the event that comes by the thousand: without a closure for each. */
   progress(report: ProgressReport): unknown {
-    return this.#decide(progressOf(this.state, report), this.clock.now());
+    const now = this.clock.now();
+    return this.#takeUntold(report, now) ?? this.#decide(progressOf(this.state, report), now);
+  }
+
+  /**
+   * Progress that changes nothing, or nothing that anybody is to be told of now, is decided without a new state (see
+   * {@link LatestProgress}). `undefined` where it takes more, first of all when anything is due.
+   */
+  #takeUntold(report: ProgressReport, now: number): DeadlineOutcome | undefined {
+    if (!(now < this.#idleUntil)) return undefined;
+    checkInstant("now", now);
+    const latest = (this.#latest ??= new LatestProgress());
+    const verdict = latest.judge(this.#state, report);
+    if (verdict === "duplicate") return DUPLICATE;
+    if (verdict === undefined || this.#hears("progress")) return undefined;
+    const held = now < this.#quietUntil;
+    if (!held && this.#hears("change")) return undefined;
+    latest.raise(this.#state, report, now);
+    if (held) this.#holdBack(this.#quietUntil);
+    else this.#countAnnounced(this.#version, now);
+    return CHANGED;
+  }
+
+  #hears(event: keyof DeadlineEvents): boolean {
+    return this.#notifier !== undefined && this.#notifier.hears(event);
   }
 
   /** Decides an event on the latest state. */
@@ -168,11 +174,7 @@ export class DeadlineRunner {
   }
 
   protected report(error: unknown): void {
-    try {
-      this.options.onError?.(error);
-    } catch {
-      // An error handler that throws has nobody left to tell.
-    }
+    reportTo(this.options.onError, error);
   }
 
   protected isDue(now: number): boolean {
@@ -186,7 +188,7 @@ export class DeadlineRunner {
    */
   protected become(next: DeadlineState, now: number, event?: DeadlineEvent): void {
     const before = this.state;
-    this.state = next;
+    this.#state = next;
     const held = event?.type === "progress" && next.status === "active" && now < this.heldUntil;
     if (held) this.#flushAt = this.heldUntil;
     this.arm();
@@ -222,16 +224,29 @@ export class DeadlineRunner {
 
   /** Announces a state as the one to persist, unless it or a later one was announced. */
   protected announceChange(next: DeadlineState, now: number): void {
+    if (this.#countAnnounced(next.version, now)) this.#notifier?.notify("change", next);
+  }
+
+  /** Whether a version is news; it is not, from then on. */
+  #countAnnounced(version: number, now: number): boolean {
     this.#flushAt = Number.POSITIVE_INFINITY;
-    if (this.#announcedVersion >= next.version) return;
-    this.#announcedVersion = next.version;
+    if (this.#announcedVersion >= version) return false;
+    this.#announcedVersion = version;
     this.#quietUntil = now + this.progressEveryMs;
-    this.#notifier?.notify("change", next);
+    // What a listener reported meanwhile is news still.
+    if (this.#version > version) this.#holdBack(this.#quietUntil);
+    return true;
   }
 
   /** Lets out what was held back. */
   protected flush(): void {
-    this.announceChange(this.state, this.clock.now());
+    this.#flushAt = Number.POSITIVE_INFINITY;
+    if (this.#announcedVersion < this.#version) this.announceChange(this.state, this.clock.now());
+  }
+
+  /** The version of the state, without making it. */
+  get #version(): number {
+    return this.#state.version + (this.#latest?.times ?? 0);
   }
 
   /** Holds the latest state back until an instant. */
@@ -242,21 +257,37 @@ export class DeadlineRunner {
 
   /** Sets the alarm to the next instant at which something is due. */
   protected arm(notBefore = Number.NEGATIVE_INFINITY): void {
+    const wake = this.#nextWake();
+    const { status, observedAt } = this.state;
+    this.#idleUntil =
+      status === "active" && observedAt < wake ? Math.min(wake, LAST_INSTANT) : Number.NEGATIVE_INFINITY;
+    this.#setAlarm(Math.max(wake, notBefore));
+  }
+
+  /** Holds news back, without a look at anything else that may be due. */
+  #holdBack(until: number): void {
+    this.#flushAt = until;
+    if (until >= this.#idleUntil) return;
+    this.#idleUntil = until;
+    this.#setAlarm(until);
+  }
+
+  #setAlarm(at: number): void {
     if (this.disposed) return;
-    const at = Math.max(this.#nextWake(), notBefore);
     if (at === Number.POSITIVE_INFINITY) this.#alarm?.[Symbol.dispose]();
-    else if (this.#alarm === undefined) this.#alarm = this.#queue.schedule(at, this.#ring);
+    else if (this.#alarm === undefined) this.#alarm = this.#queue.scheduleFor(at, this);
     else this.#alarm.set(at);
   }
 
-  readonly #ring = (): void => {
+  /** As the owner of the alarm. */
+  alarmRang(): void {
     try {
       if (this.clock.now() >= this.#flushAt) this.flush();
       this.refresh();
     } finally {
       this.armAgain();
     }
-  };
+  }
 
   /** Sets the alarm again after it rang. */
   protected armAgain(): void {
@@ -277,9 +308,7 @@ export class DeadlineRunner {
   protected abortWhenOver(): void {
     const controller = this.#controller;
     if (controller === undefined || controller.signal.aborted) return;
-    const { expiry, cancellation, attempt } = this.state;
-    if (this.stopped !== undefined) controller.abort(this.stopped);
-    else if (expiry !== null) controller.abort(new DeadlineExpiredError(attempt, expiry));
-    else if (cancellation !== null) controller.abort(cancellation.reason);
+    const reason = this.stopped ?? stopReason(this.state);
+    if (reason !== undefined) controller.abort(reason);
   }
 }

@@ -11,6 +11,15 @@ export function after(at: number, ms: number): number {
 }
 
 /**
+ * Adding 0 turns a negative zero, which JSON cannot carry, into a plain one.
+ *
+ * @internal
+ */
+export function plain(count: number): number {
+  return count + 0;
+}
+
+/**
  * @throws {@link SlipwayError} `INVALID_INSTANT` when the value is no integer of epoch milliseconds before the last instant.
  *
  * @internal

@@ -1,5 +1,5 @@
 import type { PauseEvent, ResumeEvent } from "./event.js";
-import { after } from "./instant.js";
+import { after, plain } from "./instant.js";
 import type { DeadlineState } from "./state.js";
 import { accepted, refused, type Step } from "./step.js";
 
@@ -18,7 +18,7 @@ export function applyPause(state: DeadlineState, event: PauseEvent, now: number)
     version: state.version + 1,
     observedAt: now,
     pausedAt: state.pausedAt ?? now,
-    pauseSeq: event.seq,
+    pauseSeq: plain(event.seq),
   });
 }
 
@@ -33,7 +33,7 @@ export function applyResume(state: DeadlineState, event: ResumeEvent, now: numbe
     observedAt: now,
     windowEndsAt: state.windowEndsAt === null ? null : after(state.windowEndsAt, pausedMs),
     pausedAt: null,
-    pauseSeq: event.seq,
+    pauseSeq: plain(event.seq),
     stallEndsAt: state.stallEndsAt === null ? null : after(state.stallEndsAt, pausedMs),
   });
 }

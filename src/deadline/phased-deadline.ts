@@ -2,8 +2,9 @@ import { systemClock } from "../clock/index.js";
 import { invalid } from "../errors.js";
 import { CommittedRunner } from "./committed-runner.js";
 import { StartRefusedError } from "./deadline-errors.js";
-import { DeadlineRunner, type EventMaker } from "./deadline-runner.js";
+import { DeadlineRunner } from "./deadline-runner.js";
 import type { ChangeEvent, CleanupDoneEvent, DeadlineEvent, ProgressEvent, RejectEvent } from "./event.js";
+import type { EventMaker } from "./event-maker.js";
 import type { DeadlineEvents } from "./live-events.js";
 import type {
   Commit,

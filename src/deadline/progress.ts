@@ -1,6 +1,6 @@
 import { currentPhase, phaseOf } from "./bounds.js";
 import type { ProgressEvent } from "./event.js";
-import { after } from "./instant.js";
+import { after, plain } from "./instant.js";
 import { MAX_MARKS, MAX_STEPS } from "./limits.js";
 import type { DeadlinePhase } from "./plan.js";
 import type { DeadlineState, ProgressMark } from "./state.js";
@@ -13,13 +13,15 @@ export const NO_MARKS: readonly ProgressMark[] = Object.freeze([]);
  * Raises the mark of (step, part) and re-arms the stall limit. A position not above the mark is no progress, so that
  * a crash loop which reports 91, 92, 91, 92 counts twice and not for ever.
  *
+ * @param times - How many events this is the last of, each of which raised the same mark.
+ *
  * @internal
  */
-export function applyProgress(state: DeadlineState, event: ProgressEvent, now: number): Step {
+export function applyProgress(state: DeadlineState, event: ProgressEvent, now: number, times = 1): Step {
   if (event.phase !== state.phase) {
     return refused(state, phaseOf(state.plan, event.phase) === undefined ? "unknown-phase" : "other-phase");
   }
-  const run = event.run ?? state.run;
+  const run = plain(event.run ?? state.run);
   if (run < state.run) return refused(state, "stale-run");
   const position = event.position ?? null;
   if (position !== null && !isPosition(position)) return refused(state, "invalid-position");
@@ -35,14 +37,14 @@ export function applyProgress(state: DeadlineState, event: ProgressEvent, now: n
   if (known === undefined && (marks.length >= MAX_MARKS || (stepBegins && countSteps(marks) >= MAX_STEPS))) {
     return refused(state, "too-many-steps");
   }
-  // Adding 0 turns a negative zero, which JSON cannot carry, into a plain one.
-  const mark: ProgressMark = { step, part, position: position === null ? null : position + 0 };
+  const mark: ProgressMark = { step, part, position: position === null ? null : plain(position) };
   const stallLimitMs = stepBegins
     ? (stallLimitOf(currentPhase(state), step) ?? state.stallLimitMs)
     : state.stallLimitMs;
   return accepted(
     withMarks(
       state,
+      times,
       now,
       run,
       known === undefined ? [...marks, mark] : replaced(marks, index, mark),
@@ -58,6 +60,7 @@ export function applyProgress(state: DeadlineState, event: ProgressEvent, now: n
  */
 function withMarks(
   state: DeadlineState,
+  times: number,
   observedAt: number,
   run: number,
   marks: readonly ProgressMark[],
@@ -66,7 +69,7 @@ function withMarks(
 ): DeadlineState {
   return {
     schemaVersion: 1,
-    version: state.version + 1,
+    version: state.version + times,
     attempt: state.attempt,
     plan: state.plan,
     status: state.status,
@@ -102,15 +105,18 @@ function stallLimitOf(phase: DeadlinePhase, step: string | null): number | null 
   return stallMs[step] ?? null;
 }
 
-function isPosition(position: unknown): position is number {
+/** @internal */
+export function isPosition(position: unknown): position is number {
   return typeof position === "number" && position >= 0 && position < Number.POSITIVE_INFINITY;
 }
 
-function isAbove(position: number | null, mark: number | null): boolean {
+/** @internal */
+export function isAbove(position: number | null, mark: number | null): boolean {
   return position !== null && (mark === null || position > mark);
 }
 
-function findMark(marks: readonly ProgressMark[], step: string | null, part: string | null): number {
+/** @internal */
+export function findMark(marks: readonly ProgressMark[], step: string | null, part: string | null): number {
   for (let index = marks.length - 1; index >= 0; index -= 1) {
     const mark = marks[index];
     if (mark?.step === step && mark.part === part) return index;

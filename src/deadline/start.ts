@@ -1,7 +1,7 @@
 import { invalid } from "../errors.js";
 import { phaseOf } from "./bounds.js";
 import { NO_CLEANUP } from "./cleanup.js";
-import { checkInstant } from "./instant.js";
+import { checkInstant, plain } from "./instant.js";
 import { MAX_NAME_LENGTH } from "./limits.js";
 import { definePlan, type DeadlinePhase, type DeadlinePlan, type PlanDefinition } from "./plan.js";
 import { NO_MARKS } from "./progress.js";
@@ -155,7 +155,7 @@ function recorded(configuration: StartConfiguration | null, now: number): Record
   if (configuration === null) return null;
   const { generation, digest, committedAt } = configuration;
   return {
-    generation,
+    generation: plain(generation),
     digest: digest ?? null,
     committedAt: typeof committedAt === "number" ? Math.min(committedAt, now) : null,
   };

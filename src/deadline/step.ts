@@ -4,8 +4,11 @@ import type { DeadlineState } from "./state.js";
 /** A state and what became of an event. */
 export type Step = DeadlineStep<DeadlineState>;
 
+/** @internal */
+export const DUPLICATE: Refused = Object.freeze({ applied: false, why: "duplicate", changed: false });
+
 /** One frozen refusal a reason, so that a flood of duplicates allocates nothing that stays. */
-const unchanged = new Map<RefusalReason, Refused>();
+const unchanged = new Map<RefusalReason, Refused>([["duplicate", DUPLICATE]]);
 
 /** @internal */
 export function refused(state: DeadlineState, why: RefusalReason): Step {
@@ -22,7 +25,8 @@ export function refusedChanged(state: DeadlineState, why: RefusalReason): Step {
   return { state, outcome: { applied: false, why, changed: true } };
 }
 
-const CHANGED: DeadlineOutcome = Object.freeze({ applied: true, changed: true });
+/** @internal */
+export const CHANGED: DeadlineOutcome = Object.freeze({ applied: true, changed: true });
 const SEEN: DeadlineOutcome = Object.freeze({ applied: true, changed: false });
 
 /** @internal */

@@ -1,7 +1,7 @@
 import { clip } from "../errors.js";
 import { currentPhase, phaseOf } from "./bounds.js";
 import type { ChangeEvent, EnterEvent, RejectEvent } from "./event.js";
-import { after } from "./instant.js";
+import { after, plain } from "./instant.js";
 import { MAX_DIAGNOSTIC_LENGTH, MAX_SPENT } from "./limits.js";
 import type { DeadlinePhase } from "./plan.js";
 import { NO_MARKS } from "./progress.js";
@@ -79,7 +79,7 @@ export function applyChange(state: DeadlineState, event: ChangeEvent, now: numbe
       version: state.version + 1,
       observedAt: now,
       windowEndsAt,
-      configuration: { generation: event.generation, digest, committedAt },
+      configuration: { generation: plain(event.generation), digest, committedAt },
       rejection: sameContent ? state.rejection : null,
     },
     { applied: true, changed: true, renewed },
