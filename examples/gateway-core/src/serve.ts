@@ -11,6 +11,7 @@ import { discreetLog, logByStore, type Log } from "./gateway/log.js";
 import { buildApp } from "./http/app.js";
 import { FrontDoor } from "./http/front-door.js";
 import { listen, type TlsFiles } from "./http/listen.js";
+import type { OpenLimits } from "./http/open-answers.js";
 import { DEFAULT_RATES, type RateLimits } from "./http/rate-limits.js";
 import { InvalidInputError } from "./input-error.js";
 import { GatewayMetrics } from "./metrics/gateway-metrics.js";
@@ -58,6 +59,8 @@ export interface ServeOptions {
   readonly metricsToken?: string | undefined;
   /** How often clients may ask. Default: {@link DEFAULT_RATES}. */
   readonly rates?: RateLimits | undefined;
+  /** How many streams of events may be open. Default: {@link DEFAULT_STREAMS}. */
+  readonly streams?: OpenLimits | undefined;
   /** What Node tells of this process is among the metrics. Default: it is not; for one gateway in a process. */
   readonly processMetrics?: boolean | undefined;
   /** How long requests that are under way are waited for when the gateway ends. Default 10 000. */
@@ -119,7 +122,7 @@ async function serveOn(
   options: ServeOptions & { readonly host: string },
 ): Promise<RunningGateway> {
   const { host, dataDir } = options;
-  const { store, ledger, clock, sessionStore } = opened;
+  const { store, ledger, clock, sessionStore, tellsOfWrites } = opened;
   const log = sessionStore === undefined ? options.log : logByStore(options.log, () => clock.now());
   const drivers = await driversOf(options.drivers, { clock, dataDir, log, supervisorProgram });
   // Supervisors are told an address before there is a gateway behind it: their requests wait until there is.
@@ -133,6 +136,7 @@ async function serveOn(
   const gateway = new Gateway({
     store,
     sessionStore,
+    tellsOfWrites,
     ledger,
     clock,
     drivers,
@@ -162,7 +166,8 @@ async function serveOn(
   }
   opened.follow(gateway);
   const { closing } = door;
-  door.open(buildApp({ gateway, log, ownerToken, metrics, metricsToken, rates, closing }));
+  const { streams } = options;
+  door.open(buildApp({ gateway, log, ownerToken, metrics, metricsToken, rates, streams, closing }));
   return {
     url,
     gateway,

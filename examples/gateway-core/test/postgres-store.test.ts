@@ -209,6 +209,51 @@ describe.skipIf(missing !== null)(`the PostgreSQL store${because()}`, () => {
     await hearing("b 1");
   });
 
+  const session = (id: string, until: number) => ({ id, instanceId: `${id}-r1`, owner: "me", until });
+  const entry = { state: "active", version: 1, claim: "c", at: 1 } as const;
+
+  it("removes with a record what belongs to it, and keeps no session of one that is gone", async () => {
+    const store = await openStore(await freshUrl());
+    for (const id of ["sb-1", "sb-10"]) {
+      await store.insert({ id, name: id, dueAt: null, value: {} });
+      await store.ledger.compareAndSwap(`${id}/r1`, null, entry);
+    }
+    await store.sessions.keepSessions([session("sb-1", 100), session("sb-10", 100), session("sb-2", 100)]);
+    expect((await store.sessions.liveSessions(0)).map(({ id }) => id).sort()).toEqual(["sb-1", "sb-10"]);
+    await store.delete("sb-1", 7);
+    expect(await store.ledger.read("sb-1/r1")).toEqual(entry);
+    await store.delete("sb-1", 1);
+    expect(await store.sessions.liveSessions(0)).toEqual([session("sb-10", 100)]);
+    expect(await store.ledger.read("sb-1/r1")).toBeNull();
+    expect(await store.ledger.read("sb-10/r1")).toEqual(entry);
+    await store.sessions.sweepSessions(100);
+    expect(await store.sessions.liveSessions(0)).toHaveLength(1);
+    await store.sessions.sweepSessions(101);
+    expect(await store.sessions.liveSessions(0)).toEqual([]);
+  });
+
+  it("that an earlier gateway wrote loses what was left of records that are gone", async () => {
+    const url = await freshUrl();
+    const store = await openStore(url);
+    await store.insert({ id: "sb-1", name: "one", dueAt: null, value: {} });
+    await store.sessions.keepSessions([session("sb-1", 100)]);
+    await store.ledger.compareAndSwap("sb-1/r1", null, entry);
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    // As the schema was before.
+    await client.query(
+      `DROP TRIGGER records_gone ON records; DROP FUNCTION records_gone(); DROP INDEX sessions_until;
+       DELETE FROM migrations WHERE step >= 5;
+       INSERT INTO sessions (id, instance_id, owner, until) VALUES ('sb-2', 'r1', 'me', 100);
+       INSERT INTO activations (instance_id, version, entry) VALUES ('sb-2/r1', 1, '{}')`,
+    );
+    await client.end();
+    const after = await openStore(url);
+    expect(await after.sessions.liveSessions(0)).toEqual([session("sb-1", 100)]);
+    expect(await after.ledger.read("sb-2/r1")).toBeNull();
+    expect(await after.ledger.read("sb-1/r1")).toEqual(entry);
+  });
+
   it("knows what time it has", async () => {
     const store = await openStore(await freshUrl());
     expect(Math.abs((await store.now()) - Date.now())).toBeLessThan(60_000);

@@ -44,6 +44,9 @@ import { authenticateSupervisor } from "./supervisor-auth.js";
 import { Sweeper } from "./sweeper.js";
 
 const SWEEP_EVERY_MS = 10_000;
+/** So often whoever waits for a record looks at it where nobody tells of other gateways' writes, and where the store does. */
+const LOOK_UNTOLD_MS = 1000;
+const LOOK_TOLD_MS = 30_000;
 /** What workers and news of other gateways' writes may ask of the store at once; requests, expiries and launches do not queue. */
 const BACKGROUND_AT_ONCE = 6;
 
@@ -187,6 +190,21 @@ export class Gateway {
     this.hub.lapse();
     for (const worker of this.#workers.values()) worker.recheck().catch(() => undefined);
     this.#sweeper.expect(this.clock.now());
+  }
+
+  /** Another gateway may have written something, whatever it was: whoever waits for a record looks at it. */
+  noticeWrites(): void {
+    this.hub.doubt();
+  }
+
+  /** So often whoever waits for news of a record looks at it: news may be lost, or nobody tells of them at all. */
+  get lookEveryMs(): number {
+    return this.#options.tellsOfWrites === true ? LOOK_TOLD_MS : LOOK_UNTOLD_MS;
+  }
+
+  /** A supervisor whose question is held is still there, as long as nobody called for another instance. */
+  stillHere({ id, instance }: SandboxRecord): void {
+    if (instance !== null) this.#sessions.prolong(id, instance.id, this.clock.now());
   }
 
   /** Whether there is anything against sending requests here. */

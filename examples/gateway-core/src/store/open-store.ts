@@ -8,13 +8,17 @@ import { PostgresStore } from "./postgres/postgres-store.js";
 import type { RecordStore } from "./record-store.js";
 import type { SessionStore } from "./session-store.js";
 import { SqliteActivationLedger } from "./sqlite-activation-ledger.js";
+import { bindBelongings } from "./sqlite-belongings.js";
 import { SqliteStore } from "./sqlite-store.js";
+import { watchSqlite } from "./sqlite-watch.js";
 import { StoreClock } from "./store-clock.js";
 
 /** Who wants to hear of writes that others made. */
 export interface ChangeListener {
   noticeChange(change: ToldChange): Promise<void>;
   noticeGap(): void;
+  /** Somebody wrote something, and it is not known what. */
+  noticeWrites(): void;
 }
 
 /** A store with what belongs to it: whose time counts, where sessions are kept, and news of others' writes. */
@@ -23,6 +27,8 @@ export interface OpenStore extends AsyncDisposable {
   readonly ledger: GatewayLedger;
   readonly clock: Clock;
   readonly sessionStore?: SessionStore | undefined;
+  /** Whether it tells of every write of others, so that nobody needs to look for them. Absent: it does not. */
+  readonly tellsOfWrites?: boolean | undefined;
   /** Begins to tell of writes. */
   follow(listener: ChangeListener): void;
 }
@@ -55,11 +61,32 @@ export function unshared({ store, ledger }: Storage, clock: Clock): OpenStore {
   };
 }
 
+/** A file that other gateways of this machine may share: a look each second tells whether any of them wrote. */
+function openSqlite(path: string, clock: Clock, log: Log): OpenStore {
+  const store = new SqliteStore(path);
+  const opened = unshared({ store, ledger: new SqliteActivationLedger(path) }, clock);
+  bindBelongings(path);
+  const closing = new AbortController();
+  let watching: Promise<void> = Promise.resolve();
+  return {
+    ...opened,
+    tellsOfWrites: true,
+    follow(listener) {
+      const onError = (error: unknown): void => log("change-feed", { error: messageOf(error) });
+      watching = watchSqlite({ store, clock, signal: closing.signal, listener, onError });
+    },
+    async [Symbol.asyncDispose]() {
+      closing.abort();
+      await watching;
+      await opened[Symbol.asyncDispose]();
+    },
+  };
+}
+
 /** Opens the store of a gateway. Replicas that share a database go by the database's clock. */
 export async function openStore({ dataDir, databaseUrl, clock, log }: OpenStoreOptions): Promise<OpenStore> {
   if (databaseUrl === undefined) {
-    const path = join(dataDir, "gateway.db");
-    return unshared({ store: new SqliteStore(path), ledger: new SqliteActivationLedger(path) }, clock);
+    return openSqlite(join(dataDir, "gateway.db"), clock, log);
   }
   const database = { url: databaseUrl };
   const store = await PostgresStore.open(database);
@@ -74,6 +101,7 @@ export async function openStore({ dataDir, databaseUrl, clock, log }: OpenStoreO
     ledger: store.ledger,
     clock: storeClock,
     sessionStore: store.sessions,
+    tellsOfWrites: true,
     follow(listener) {
       feed = new ChangeFeed({
         database,

@@ -46,6 +46,18 @@ const STEPS: readonly string[] = [
   // Transactions that notify commit one after another, each waiting for the disk: the store tells after the write.
   `DROP TRIGGER records_told ON records;
    DROP FUNCTION records_tell();`,
+  // What belongs to a record goes with it, in the transaction that removes it, whoever removes it and in whatever way.
+  `CREATE FUNCTION records_gone() RETURNS trigger LANGUAGE plpgsql AS $$
+   BEGIN
+     DELETE FROM sessions WHERE id = OLD.id;
+     DELETE FROM activations WHERE instance_id >= OLD.id || '/' AND instance_id < OLD.id || '0';
+     RETURN NULL;
+   END $$;
+   CREATE TRIGGER records_gone AFTER DELETE ON records FOR EACH ROW EXECUTE FUNCTION records_gone();
+   DELETE FROM sessions WHERE NOT EXISTS (SELECT FROM records WHERE records.id = sessions.id);
+   DELETE FROM activations
+     WHERE NOT EXISTS (SELECT FROM records WHERE records.id = split_part(activations.instance_id, '/', 1));
+   CREATE INDEX sessions_until ON sessions (until);`,
 ];
 
 /** Brings the schema up to date. Any number of gateways may do it at once. */
