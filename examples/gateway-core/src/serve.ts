@@ -8,6 +8,7 @@ import type { Driver } from "./driver/driver.js";
 import { planFor, type Budgets } from "./gateway/budgets.js";
 import { Gateway } from "./gateway/gateway.js";
 import { discreetLog, logByStore, type Log } from "./gateway/log.js";
+import { HIDDEN } from "./gateway/secrets.js";
 import { buildApp } from "./http/app.js";
 import { FrontDoor } from "./http/front-door.js";
 import { listen, type TlsFiles } from "./http/listen.js";
@@ -94,6 +95,7 @@ export async function serveGateway(options: ServeOptions): Promise<RunningGatewa
   // Budgets that contradict one another are a mistake of whoever starts the gateway, not of whoever uses it.
   planFor(options.budgets, {});
   const { host = LOOPBACK } = options;
+  checkTokens(options);
   const log = discreetLog(options.log, knownSecrets(options));
   checkSupervisorUrl(options.supervisorUrl);
   checkNames(options);
@@ -202,6 +204,14 @@ function decoded(text: string): string {
     return decodeURIComponent(text);
   } catch {
     return text;
+  }
+}
+
+/** @throws InvalidInputError for one that a header cannot carry, as an unset variable leaves an empty one */
+function checkTokens({ ownerToken, metricsToken }: ServeOptions): void {
+  for (const [name, token] of Object.entries({ ownerToken, metricsToken })) {
+    if (token !== undefined && !/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(token))
+      throw new InvalidInputError(name, "printable ASCII characters, blanks only in between", HIDDEN);
   }
 }
 
