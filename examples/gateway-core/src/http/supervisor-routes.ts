@@ -65,7 +65,7 @@ export function supervisorRoutes(gateway: Gateway, closing: AbortSignal): Hono {
         const lookAt = Math.min(until, now + gateway.lookEveryMs, now + remainingOf(record, now));
         while (!bell.hasRung() && clock.now() < lookAt) {
           await bell.wait(clock, Math.min(lookAt, clock.now() + STILL_HERE_MS));
-          if (!signal.aborted) gateway.stillHere(record);
+          if (!context.req.raw.signal.aborted) gateway.stillHere(record);
         }
       }
     } finally {

@@ -2,8 +2,8 @@ import type { Clock } from "slipway";
 import { join } from "node:path";
 import type { GatewayLedger } from "../gateway/activations.js";
 import { messageOf, type Log } from "../gateway/log.js";
+import type { ChangeListener } from "./change-listener.js";
 import { ChangeFeed } from "./postgres/change-feed.js";
-import type { ToldChange } from "./postgres/change-teller.js";
 import { PostgresStore } from "./postgres/postgres-store.js";
 import type { RecordStore } from "./record-store.js";
 import type { SessionStore } from "./session-store.js";
@@ -12,14 +12,6 @@ import { bindBelongings } from "./sqlite-belongings.js";
 import { SqliteStore } from "./sqlite-store.js";
 import { watchSqlite } from "./sqlite-watch.js";
 import { StoreClock } from "./store-clock.js";
-
-/** Who wants to hear of writes that others made. */
-export interface ChangeListener {
-  noticeChange(change: ToldChange): Promise<void>;
-  noticeGap(): void;
-  /** Somebody wrote something, and it is not known what. */
-  noticeWrites(): void;
-}
 
 /** A store with what belongs to it: whose time counts, where sessions are kept, and news of others' writes. */
 export interface OpenStore extends AsyncDisposable {

@@ -1,6 +1,6 @@
 import type { Clock } from "slipway";
 import { sleep } from "../sleep.js";
-import type { ChangeListener } from "./open-store.js";
+import type { ChangeListener } from "./change-listener.js";
 import type { SqliteStore } from "./sqlite-store.js";
 
 const LOOK_EVERY_MS = 1000;
