@@ -2,7 +2,7 @@
  * A gateway over many sandboxes: how late deadlines are when very many come at once, what a sweep costs, what a live
  * sandbox takes, on SQLite and on PostgreSQL. Writes bench/SCALE.md.
  *
- *   npm run build && node bench/scale.mjs [--records 100000] [--due 10000] [--only sqlite|postgres|notifications] [--dry]
+ *   npm run build && node bench/scale.mjs [--records 100000] [--due 10000] [--only sqlite|postgres|supervisors|notifications] [--dry]
  */
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";

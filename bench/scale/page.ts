@@ -1,6 +1,7 @@
 import { arch, cpus, platform, totalmem } from "node:os";
 import type { Cost, ExpiryResult, SweepResult } from "./measure.js";
 import type { NotifyResult } from "./notify.js";
+import type { SupervisorsResult } from "./supervisors.js";
 
 export interface StoreResults {
   readonly name: string;
@@ -14,6 +15,7 @@ export interface StoreResults {
 export interface ScalePart {
   readonly store?: StoreResults;
   readonly notify?: NotifyResult;
+  readonly supervisors?: SupervisorsResult;
   readonly name?: string;
   readonly date?: string;
   readonly loads?: readonly number[];
@@ -53,6 +55,9 @@ export function page(parts: readonly ScalePart[]): string {
     surroundings,
     measured,
     ...parts.flatMap(({ store }) => (store === undefined ? [] : section(store))),
+    ...parts.flatMap(({ supervisors }) =>
+      supervisors === undefined ? [] : [supervisorSection(supervisors)],
+    ),
     ...parts.flatMap(({ notify }) => (notify === undefined ? [] : notifySection(notify))),
     "",
   ].join("\n\n");
@@ -132,6 +137,26 @@ function databaseWords({ transactions, cpuMs, wallMs }: Cost, due: number): stri
   if (!Number.isFinite(transactions)) return "in the gateway's own process";
   const rate = (transactions * 1000) / wallMs;
   return `${whole(transactions)} transactions (${(transactions / due).toFixed(1)} an expiry, ${whole(rate)} a second), ${whole(cpuMs)} ms CPU`;
+}
+
+function supervisorSection({ supervisors, untold, told }: SupervisorsResult): string {
+  return [
+    "## What supervisors cost that wait for news",
+    `${whole(supervisors)} of them on PostgreSQL, each with a question that is held for 20 seconds and then put again; nothing happens meanwhile. Counted over two rounds.`,
+    table([
+      ["reads of records", "a second", "a supervisor, in a second"],
+      [
+        "where nobody tells of writes: a look each second",
+        untold.toFixed(1),
+        (untold / supervisors).toFixed(3),
+      ],
+      [
+        "where the store does: news, and a look with each question",
+        told.toFixed(1),
+        (told / supervisors).toFixed(3),
+      ],
+    ]),
+  ].join("\n\n");
 }
 
 function notifySection({ told, within, silent }: NotifyResult): string {

@@ -24,7 +24,7 @@ function fresh(index: number, preparationMs: number, now: number): SandboxRecord
   const id = idOf(index);
   const sandbox = { id, name: `box-${index}`, spec: SPEC, policy: POLICY, isolationBackend: null };
   const plan = planFor(BUDGETS, { preparationMs });
-  const record = newRecord(sandbox, { plan, token: `token-of-${id}` }, now);
+  const record = newRecord(sandbox, { plan, token: tokenOf(id) }, now);
   const instance = { id: instanceIdOf(id, 1), run: 1, handle: { pid: 1 }, startedAt: now, launchedAt: now };
   return { ...record, run: 1, instance };
 }
@@ -35,12 +35,18 @@ export function readyRecords(from: number, count: number, now: number): readonly
   return Array.from({ length: count }, (_, offset) => {
     const id = idOf(from + offset);
     const instance = like.instance && { ...like.instance, id: instanceIdOf(id, 1) };
-    return { ...like, id, name: `box-${from + offset}`, instance };
+    const deadline = like.deadline && { ...like.deadline, attempt: tokenOf(id) };
+    return { ...like, id, name: `box-${from + offset}`, instance, deadline };
   });
 }
 
 export function idOf(index: number): string {
   return `sb-${String(index).padStart(8, "0")}`;
+}
+
+/** What the supervisor of a sandbox shows. */
+export function tokenOf(id: string): string {
+  return `token-of-${id}`;
 }
 
 function readyRecord(now: number): SandboxRecord {

@@ -5,6 +5,7 @@ import { parseArgs } from "node:util";
 import { Scale, type ExpiryResult, type SweepResult } from "./measure.js";
 import { countQueries } from "./count-queries.js";
 import { notifyCost } from "./notify.js";
+import { supervisorReads } from "./supervisors.js";
 import { page, type ScalePart, type StoreResults } from "./page.js";
 import { postgresStore, sqliteStore, type ScaledStore } from "./scaled-store.js";
 
@@ -43,6 +44,7 @@ countQueries();
 const parts: Record<string, () => Promise<ScalePart>> = {
   sqlite: async () => ({ store: await measure(sqliteStore) }),
   postgres: async () => ({ store: await measure(postgresStore) }),
+  supervisors: async () => ({ supervisors: await supervisorReads() }),
   notifications: async () => ({ notify: await notifyCost() }),
 };
 // Each part is kept, so that one can be measured again without the others.

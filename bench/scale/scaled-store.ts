@@ -3,9 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "libsql";
 import pg from "pg";
+import { eachOf } from "../../examples/gateway-core/src/gateway/each-of.js";
 import { dueAt } from "../../examples/gateway-core/src/record/due.js";
 import type { SandboxRecord } from "../../examples/gateway-core/src/record/record.js";
+import type { JsonObject } from "../../examples/gateway-core/src/record/json.js";
 import { PostgresStore } from "../../examples/gateway-core/src/store/postgres/postgres-store.js";
+import type { RecordStore } from "../../examples/gateway-core/src/store/record-store.js";
 import { SqliteStore } from "../../examples/gateway-core/src/store/sqlite-store.js";
 import { findPostgres, PostgresServer } from "../../examples/gateway-core/test/postgres-server.js";
 
@@ -30,30 +33,34 @@ export interface ScaledStore extends AsyncDisposable {
   plans(): Promise<readonly { readonly what: string; readonly plan: string }[]>;
 }
 
-const BATCH = 2000;
+/** Inserts under way at the same time. */
+const AT_ONCE = 16;
 const TICK_MS = 10;
+
+/** As a gateway inserts them: one decision each, told to everybody who listens. */
+async function insertAll(store: RecordStore, records: readonly SandboxRecord[]): Promise<void> {
+  await eachOf(records, AT_ONCE, async (record) => {
+    const { id, name } = record;
+    const inserted = await store.insert({
+      ...{ id, name, dueAt: dueAt(record) },
+      value: record as unknown as JsonObject,
+    });
+    if (inserted !== "inserted") throw new Error(`${id}: ${inserted}`);
+  });
+}
 
 export async function sqliteStore(): Promise<ScaledStore> {
   const dataDir = await mkdtemp(join(tmpdir(), "slipway-scale-"));
   const path = join(dataDir, "gateway.db");
-  await new SqliteStore(path).close();
+  const store = new SqliteStore(path);
   const database = new Database(path, { timeout: 60_000 });
-  const insert = database.prepare(
-    "INSERT INTO records (id, name, version, due_at, value) VALUES (?, ?, 1, ?, ?)",
-  );
-  const all = database.transaction((records: readonly SandboxRecord[]) => {
-    for (const record of records) insert.run(record.id, record.name, dueAt(record), JSON.stringify(record));
-  });
   const { version } = database.prepare("SELECT sqlite_version() AS version").get() as { version: string };
   return {
     name: "SQLite",
     version: `SQLite ${version}`,
     dataDir,
     databaseUrl: undefined,
-    fill(records) {
-      all(records);
-      return Promise.resolve();
-    },
+    fill: (records) => insertAll(store, records),
     load: () => Promise.resolve({ transactions: Number.NaN, cpuMs: Number.NaN }),
     bytes: async () => {
       database.pragma("wal_checkpoint(TRUNCATE)");
@@ -62,6 +69,7 @@ export async function sqliteStore(): Promise<ScaledStore> {
     plans: () => Promise.resolve([]),
     async [Symbol.asyncDispose]() {
       database.close();
+      await store.close();
       await rm(dataDir, { recursive: true, force: true });
     },
   };
@@ -72,7 +80,7 @@ export async function postgresStore(): Promise<ScaledStore> {
   if ("missing" in found) throw new Error(found.missing);
   const server = await PostgresServer.start(found.bin);
   const url = server.url(await server.createDatabase());
-  await (await PostgresStore.open({ url })).close();
+  const store = await PostgresStore.open({ url });
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   const dataDir = await mkdtemp(join(tmpdir(), "slipway-scale-"));
@@ -86,22 +94,7 @@ export async function postgresStore(): Promise<ScaledStore> {
     version: `PostgreSQL ${await one("SELECT current_setting('server_version') AS value")}`,
     dataDir,
     databaseUrl: url,
-    async fill(records) {
-      for (let index = 0; index < records.length; index += BATCH) {
-        const batch = records.slice(index, index + BATCH);
-        await client.query(
-          `INSERT INTO records (id, name, version, due_at, value)
-           SELECT id, name, 1, due_at, value
-           FROM unnest($1::text[], $2::text[], $3::bigint[], $4::text[]) AS given (id, name, due_at, value)`,
-          [
-            batch.map(({ id }) => id),
-            batch.map(({ name }) => name),
-            batch.map(dueAt),
-            batch.map((record) => JSON.stringify(record)),
-          ],
-        );
-      }
-    },
+    fill: (records) => insertAll(store, records),
     async load() {
       const sql = "SELECT xact_commit AS value FROM pg_stat_database WHERE datname = current_database()";
       return { transactions: Number(await one(sql)), cpuMs: await cpuOfFamily(postmaster) };
@@ -119,6 +112,7 @@ export async function postgresStore(): Promise<ScaledStore> {
     },
     async [Symbol.asyncDispose]() {
       await client.end();
+      await store.close();
       await server.dispose();
       await rm(dataDir, { recursive: true, force: true });
     },

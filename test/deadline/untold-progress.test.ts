@@ -95,7 +95,7 @@ function live(plan: PlanDefinition, progressEveryMs: number) {
     told,
     deadline,
     phase: "phase-0",
-    listener: (name: string) => listeners[name] as () => void,
+    listener: (name: string) => listeners[name] as unknown as () => void,
   };
 }
 

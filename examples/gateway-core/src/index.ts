@@ -38,7 +38,8 @@ export {
   type TlsFiles,
 } from "./serve.js";
 export { sleep } from "./sleep.js";
-export type { ChangeListener, NoticedChange, Storage } from "./store/open-store.js";
+export type { ChangeListener, NoticedChange } from "./store/change-listener.js";
+export type { Storage } from "./store/open-store.js";
 export type { SessionStore, StoredSession } from "./store/session-store.js";
 export type {
   ClaimDue,

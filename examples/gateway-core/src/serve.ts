@@ -8,9 +8,11 @@ import type { Driver } from "./driver/driver.js";
 import { planFor, type Budgets } from "./gateway/budgets.js";
 import { Gateway } from "./gateway/gateway.js";
 import { discreetLog, logByStore, type Log } from "./gateway/log.js";
+import { HIDDEN } from "./gateway/secrets.js";
 import { buildApp } from "./http/app.js";
 import { FrontDoor } from "./http/front-door.js";
 import { listen, type TlsFiles } from "./http/listen.js";
+import type { OpenLimits } from "./http/open-answers.js";
 import { DEFAULT_RATES, type RateLimits } from "./http/rate-limits.js";
 import { InvalidInputError } from "./input-error.js";
 import { GatewayMetrics } from "./metrics/gateway-metrics.js";
@@ -58,6 +60,8 @@ export interface ServeOptions {
   readonly metricsToken?: string | undefined;
   /** How often clients may ask. Default: {@link DEFAULT_RATES}. */
   readonly rates?: RateLimits | undefined;
+  /** How many streams of events may be open. Default: {@link DEFAULT_STREAMS}. */
+  readonly streams?: OpenLimits | undefined;
   /** What Node tells of this process is among the metrics. Default: it is not; for one gateway in a process. */
   readonly processMetrics?: boolean | undefined;
   /** How long requests that are under way are waited for when the gateway ends. Default 10 000. */
@@ -91,6 +95,7 @@ export async function serveGateway(options: ServeOptions): Promise<RunningGatewa
   // Budgets that contradict one another are a mistake of whoever starts the gateway, not of whoever uses it.
   planFor(options.budgets, {});
   const { host = LOOPBACK } = options;
+  checkTokens(options);
   const log = discreetLog(options.log, knownSecrets(options));
   checkSupervisorUrl(options.supervisorUrl);
   checkNames(options);
@@ -123,7 +128,7 @@ async function serveOn(
   options: ServeOptions & { readonly host: string },
 ): Promise<RunningGateway> {
   const { host, dataDir } = options;
-  const { store, ledger, clock, sessionStore } = opened;
+  const { store, ledger, clock, sessionStore, tellsOfWrites } = opened;
   const log = sessionStore === undefined ? options.log : logByStore(options.log, () => clock.now());
   const drivers = await driversOf(options.drivers, { clock, dataDir, log, supervisorProgram });
   // Supervisors are told an address before there is a gateway behind it: their requests wait until there is.
@@ -137,6 +142,7 @@ async function serveOn(
   const gateway = new Gateway({
     store,
     sessionStore,
+    tellsOfWrites,
     ledger,
     clock,
     drivers,
@@ -167,7 +173,8 @@ async function serveOn(
   }
   opened.follow(gateway);
   const { closing } = door;
-  door.open(buildApp({ gateway, log, ownerToken, metrics, metricsToken, rates, closing }));
+  const { streams } = options;
+  door.open(buildApp({ gateway, log, ownerToken, metrics, metricsToken, rates, streams, closing }));
   return {
     url,
     gateway,
@@ -205,6 +212,14 @@ function decoded(text: string): string {
     return decodeURIComponent(text);
   } catch {
     return text;
+  }
+}
+
+/** @throws InvalidInputError for one that a header cannot carry, as an unset variable leaves an empty one */
+function checkTokens({ ownerToken, metricsToken }: ServeOptions): void {
+  for (const [name, token] of Object.entries({ ownerToken, metricsToken })) {
+    if (token !== undefined && !/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(token))
+      throw new InvalidInputError(name, "printable ASCII characters, blanks only in between", HIDDEN);
   }
 }
 

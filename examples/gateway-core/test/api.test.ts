@@ -239,7 +239,28 @@ describe("secrets", () => {
     expect((await as("wrong")).status).toBe(401);
     expect((await as(attempt)).status).toBe(401);
     expect((await as("owner")).status).toBe(200);
+    for (const header of [
+      "",
+      "Bearer",
+      "Bearer ",
+      "Bearer  ",
+      "Basic owner",
+      "owner",
+      "Bearer owner2",
+      "Bearer owne",
+    ]) {
+      const given = { headers: { authorization: header } };
+      expect((await app.request("/v1/sandboxes", given)).status, JSON.stringify(header)).toBe(401);
+    }
+    for (const query of ["token=owner", "access_token=owner", "authorization=Bearer%20owner"])
+      expect((await send("GET", `/v1/sandboxes?${query}`)).status).toBe(401);
     expect((await send("GET", "/healthz")).status).toBe(200);
+  });
+
+  it("open nothing to whoever shows none, also where the gateway's own is empty", async () => {
+    app = buildApp({ gateway, log: () => undefined, ownerToken: "", metricsToken: "" });
+    for (const headers of [{}, { authorization: "" }, { authorization: "Bearer " }])
+      expect((await app.request("/v1/sandboxes", { headers })).status).toBe(401);
   });
 
   it("are no help to a web page in a browser of this machine", async () => {

@@ -98,7 +98,7 @@ it(`killing the gateway at ${KILLS} random instants loses no record, extends no 
   } finally {
     await deleteAll(gateway, client);
   }
-}, 240_000);
+}, 900_000);
 
 /** Creates, repairs, stops, starts and deletes until told to stop. What fails because nobody answers is not counted. */
 async function runLoad(

@@ -13,7 +13,7 @@ import { recordWith } from "./records.js";
 import { describeInChromium, focused, untilConnected, untilText } from "./page-browser.js";
 import { tempDir } from "./temp-dir.js";
 
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 180_000 });
 
 const MARKUP = `<img src=x onerror="document.title='run'"><script>document.title='run'</script><b>bold</b>`;
 

@@ -209,6 +209,115 @@ describe.skipIf(missing !== null)(`the PostgreSQL store${because()}`, () => {
     await hearing("b 1");
   });
 
+  const session = (id: string, until: number) => ({ id, instanceId: `${id}-r1`, owner: "me", until });
+  const entry = { state: "active", version: 1, claim: "c", at: 1 } as const;
+
+  it("removes with a record what belongs to it, and keeps no session of one that is gone", async () => {
+    const store = await openStore(await freshUrl());
+    for (const id of ["sb-1", "sb-10"]) {
+      await store.insert({ id, name: id, dueAt: null, value: {} });
+      await store.ledger.compareAndSwap(`${id}/r1`, null, entry);
+    }
+    await store.sessions.keepSessions([session("sb-1", 100), session("sb-10", 100), session("sb-2", 100)]);
+    expect((await store.sessions.liveSessions(0)).map(({ id }) => id).sort()).toEqual(["sb-1", "sb-10"]);
+    await store.delete("sb-1", 7);
+    expect(await store.ledger.read("sb-1/r1")).toEqual(entry);
+    await store.delete("sb-1", 1);
+    expect(await store.sessions.liveSessions(0)).toEqual([session("sb-10", 100)]);
+    expect(await store.ledger.read("sb-1/r1")).toBeNull();
+    expect(await store.ledger.read("sb-10/r1")).toEqual(entry);
+    await store.sessions.sweepSessions(100);
+    expect(await store.sessions.liveSessions(0)).toHaveLength(1);
+    await store.sessions.sweepSessions(101);
+    expect(await store.sessions.liveSessions(0)).toEqual([]);
+  });
+
+  it("that an earlier gateway wrote loses what was left of records that are gone", async () => {
+    const url = await freshUrl();
+    const store = await openStore(url);
+    await store.insert({ id: "sb-1", name: "one", dueAt: null, value: {} });
+    await store.sessions.keepSessions([session("sb-1", 100)]);
+    await store.ledger.compareAndSwap("sb-1/r1", null, entry);
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    // As the schema was before.
+    await client.query(
+      `DROP TRIGGER records_gone ON records; DROP FUNCTION records_gone(); DROP INDEX sessions_until;
+       DELETE FROM migrations WHERE step >= 5;
+       INSERT INTO sessions (id, instance_id, owner, until) VALUES ('sb-2', 'r1', 'me', 100);
+       INSERT INTO activations (instance_id, version, entry) VALUES ('sb-2/r1', 1, '{}')`,
+    );
+    await client.end();
+    const after = await openStore(url);
+    expect(await after.sessions.liveSessions(0)).toEqual([session("sb-1", 100)]);
+    expect(await after.ledger.read("sb-2/r1")).toBeNull();
+    expect(await after.ledger.read("sb-1/r1")).toEqual(entry);
+  });
+
+  it("waits for another gateway's migration for longer than for any other answer", async () => {
+    const url = await freshUrl();
+    await openStore(url);
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    await client.query("BEGIN; SELECT pg_advisory_xact_lock(4711550300)");
+    // What it looks at would stay the same within a transaction.
+    const looking = new pg.Client({ connectionString: url });
+    await looking.connect();
+    const opening = PostgresStore.open({ url, timeoutMs: 200 });
+    let over = false;
+    const ended = opening.then(
+      () => (over = true),
+      () => (over = true),
+    );
+    await eventually("a wait that is longer", async () => {
+      const { rows } = await looking.query<{ waits: boolean }>(
+        `SELECT clock_timestamp() - query_start > interval '1 second' AS waits FROM pg_stat_activity
+         WHERE datname = current_database() AND query LIKE 'SELECT pg_advisory%' AND pid <> pg_backend_pid()`,
+      );
+      return over || rows[0]?.waits;
+    });
+    expect(over).toBe(false);
+    await client.query("COMMIT");
+    await client.end();
+    await looking.end();
+    await ended;
+    await (await opening).close();
+  });
+
+  it("tells of a write whose outcome nobody knows", async () => {
+    const url = await freshUrl();
+    const store = await openStore(url);
+    await store.insert({ id: "a", name: "a", dueAt: null, value: {} });
+    const heard: string[] = [];
+    const feed = new ChangeFeed({
+      database: { url },
+      clock: systemClock,
+      onChange: ({ id, version }) => heard.push(`${id} ${version}`),
+      onGap: () => heard.push("gap"),
+    });
+    open.push(feed);
+    await eventually("the feed", () => Promise.resolve(heard.includes("gap")));
+    // The write is done, and its connection breaks before anybody hears so.
+    const { query } = pg.Pool.prototype;
+    let broken = 0;
+    pg.Pool.prototype.query = async function (this: pg.Pool, ...args: [string, unknown[]]) {
+      const result = await (query as (...given: unknown[]) => Promise<unknown>).apply(this, args);
+      broken += 1;
+      // The write, and the first try to tell of it.
+      if (broken <= 2) throw new Error("Connection terminated unexpectedly");
+      return result;
+    } as unknown as typeof query;
+    try {
+      await expect(store.compareAndSwap("a", 1, { dueAt: null, value: { done: true } })).rejects.toThrow(
+        "terminated",
+      );
+      await eventually("news of it", () => Promise.resolve(heard.includes("a 2")));
+    } finally {
+      pg.Pool.prototype.query = query;
+    }
+    expect(await store.get("a")).toMatchObject({ version: 2, value: { done: true } });
+  });
+
   it("knows what time it has", async () => {
     const store = await openStore(await freshUrl());
     expect(Math.abs((await store.now()) - Date.now())).toBeLessThan(60_000);

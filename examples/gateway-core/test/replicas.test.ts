@@ -94,6 +94,8 @@ describe.skipIf(because !== "")(`sessions of supervisors${because}`, () => {
   it("are seen by every gateway of the store until their lease ends, and not after their gateway has ended", async () => {
     const url = await freshUrl();
     const stores = [await PostgresStore.open({ url }), await PostgresStore.open({ url })];
+    for (const id of ["sb-1", "sb-2"])
+      await stores[0]?.insert({ id, name: `box-${id}`, dueAt: null, value: {} });
     const log = () => undefined;
     const [here, there] = stores.map(
       (store, index) =>

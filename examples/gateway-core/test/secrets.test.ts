@@ -14,11 +14,13 @@ import { recordWith } from "./records.js";
 const OWNER = "owner-Tok3n-of-this-gateway";
 
 /** Secrets as people have them: keys, passwords with any character in them, connection strings. */
-const secret = fc.oneof(
+const long = fc.oneof(
   fc.stringMatching(/^sk-[A-Za-z0-9]{12,24}$/),
   fc.stringMatching(/^[!-~]{8,20}$/).filter((text) => !/^[\w.]*$/.test(text)),
   fc.stringMatching(/^postgres:\/\/u:[a-z0-9]{10}@db\/x$/),
 );
+/** And short ones, which a text may have in its words as well. */
+const secret = fc.oneof(long, fc.stringMatching(/^Zq[0-9]{1,3}$/));
 
 /** Where a line says it, for whoever reads of the failure. */
 function aroundOf(line: string, form: string): string[] {
@@ -174,7 +176,7 @@ describe("nothing that a gateway says", () => {
 describe("hiding", () => {
   it("takes a secret out wherever it is, also one that contains another", () => {
     fc.assert(
-      fc.property(secret, fc.string(), fc.string(), (hidden, before, after) => {
+      fc.property(long, fc.string(), fc.string(), (hidden, before, after) => {
         const found = withoutSecrets(`${before}${hidden}${after}${hidden}`, [hidden]);
         expect(found.replaceAll(HIDDEN, "")).not.toContain(hidden);
       }),
@@ -183,10 +185,45 @@ describe("hiding", () => {
     expect(withoutSecrets("key=abcdefgh-more", ["abcdefgh-more", "abcdefgh"])).toBe(`key=${HIDDEN}`);
   });
 
-  it("knows the token of an attempt by its form, and leaves short words alone", () => {
+  it("knows the token of an attempt by its form", () => {
     const token = attemptToken(() => "0b3c-id");
     expect(withoutSecrets(`Bearer ${token}, and on`, [])).toBe(`Bearer ${HIDDEN}, and on`);
-    expect(withoutSecrets("a hello to all", ["hello"])).toBe("a hello to all");
+  });
+
+  it("takes a short secret out as well, and leaves the words that contain it", () => {
+    expect(withoutSecrets("a hello to all, and to Othello", ["hello"])).toBe(
+      `a ${HIDDEN} to all, and to Othello`,
+    );
+    expect(withoutSecrets("PIN=7, u:7@db, -p 7, 77, 7_7, é7", ["7"])).toBe(
+      `PIN=${HIDDEN}, u:${HIDDEN}@db, -p ${HIDDEN}, 77, 7_7, é7`,
+    );
+    const around = fc.constantFrom("", " ", "=", ":", "@", "/", '"', "'", ",", ".", "-", "$", "[", "\n");
+    fc.assert(
+      fc.property(fc.string({ minLength: 1, maxLength: 5 }), around, around, (hidden, before, after) => {
+        const found = withoutSecrets(`said${before}${before}${hidden}${after}${after}so`, [hidden]);
+        const begins = /^[\p{L}\p{N}_]/u.test(hidden) && before === "";
+        const goesOn = /[\p{L}\p{N}_]$/u.test(hidden) && after === "";
+        if (!begins && !goesOn && hidden.trim() !== "") expect(found).toContain(HIDDEN);
+      }),
+      { seed: 6, numRuns: 1000 },
+    );
+  });
+
+  it("hides nothing twice, whatever the secrets are", () => {
+    const secrets = ["hidden", "[", "]", "h", "abcdefgh"];
+    expect(withoutSecrets("abcdefgh [ h hidden", secrets)).toBe(`${HIDDEN} ${HIDDEN} ${HIDDEN} ${HIDDEN}`);
+    expect(withoutSecrets("a text of its own", [""])).toBe("a text of its own");
+  });
+
+  it("knows a secret in the ways in which programs write it down", () => {
+    const key = 'p"ss/wörd é=&';
+    for (const text of [
+      JSON.stringify({ key }),
+      encodeURIComponent(key),
+      Buffer.from(key).toString("base64"),
+    ])
+      expect(withoutSecrets(`it was ${text}`, [key])).toContain(HIDDEN);
+    expect(withoutSecrets("half \ud800 of it", ["\ud800"])).toBe(`half ${HIDDEN} of it`);
   });
 
   it("keeps the shape of a value, and nothing else of it", () => {

@@ -67,7 +67,14 @@ function slowRequest(url: string, body: string) {
 
 describe("the end of a gateway's process", () => {
   it("finishes what is under way, ends streams, begins nothing new, and comes by itself", async () => {
-    const { child, url, dir, logged } = await serve(["--port", "0"]);
+    const { child, url, dir, logged } = await serve([
+      "--port",
+      "0",
+      "--drain-ms",
+      "120000",
+      "--shutdown-ms",
+      "150000",
+    ]);
     await directoryImage(join(dir, "image"), 1000);
     const stream = await fetch(`${url}/v1/events`);
     const reader = stream.body!.getReader();

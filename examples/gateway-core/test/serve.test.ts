@@ -44,6 +44,14 @@ describe("a server", () => {
     await gateway.removeAll();
   });
 
+  it("does not begin with a token that is none, as an unset variable leaves it", async () => {
+    const drivers = [new FakeDriver()];
+    for (const token of ["", " ", "a\nb", " a", "ü"]) {
+      await expect(start({ drivers, ownerToken: token })).rejects.toThrow(/ownerToken/);
+      await expect(start({ drivers, metricsToken: token })).rejects.toThrow(/metricsToken/);
+    }
+  });
+
   it("tells supervisors the address that it was told, with its port", async () => {
     const driver = new FakeDriver();
     const gateway = await start({

@@ -8,6 +8,7 @@ import { StartedGateway } from "../src/testing/started-gateway.js";
 import { Bench } from "./bench.js";
 import { directoryImage } from "./images.js";
 import { tempDir } from "./temp-dir.js";
+import { writtenPid } from "./written-pid.js";
 
 const supervisorProgram = fileURLToPath(new URL("../dist/supervisor.js", import.meta.url));
 
@@ -44,7 +45,7 @@ describe("a gateway that manages the lifecycle of real processes", () => {
     await gateway.until(other.id, ({ phase }) => phase === "Stopped");
     const workspace = join(dir, "data", "sandboxes", box.id, "workspace");
     await writeFile(join(workspace, "sentinel"), "mine");
-    const pid = Number(await readFile(join(workspace, "pid"), "utf8"));
+    const pid = await writtenPid(join(workspace, "pid"));
     await gateway.close();
     expect(await readStartMarker(pid)).toBeNull();
     gateway = await start(true);

@@ -5,6 +5,9 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import type { RecordStore } from "../src/store/record-store.js";
+import { VirtualClock } from "slipway/testing";
+import { openStore as openGatewayStore } from "../src/store/open-store.js";
+import { SqliteActivationLedger } from "../src/store/sqlite-activation-ledger.js";
 import { SqliteStore } from "../src/store/sqlite-store.js";
 import { claimConformance, recordStoreConformance } from "./record-store-conformance.js";
 import { tempDir } from "./temp-dir.js";
@@ -66,5 +69,63 @@ describe("the SQLite store", () => {
     const path = join(await tempDir(), "store.db");
     await writeFile(path, "this is not a database, only text that is long enough to look at".repeat(20));
     expect(() => new SqliteStore(path)).toThrow(/not a database/);
+  });
+});
+
+describe("the SQLite file of a gateway", () => {
+  const entry = { state: "active", version: 1, claim: "c", at: 1 } as const;
+
+  it("loses with a record what belongs to it, also what an earlier gateway left", async () => {
+    const dataDir = await tempDir();
+    const path = join(dataDir, "gateway.db");
+    const before = { store: new SqliteStore(path), ledger: new SqliteActivationLedger(path) };
+    for (const id of ["sb-1", "sb-10"]) {
+      await before.store.insert({ id, name: id, dueAt: null, value: {} });
+      await before.ledger.compareAndSwap(`${id}/r1`, null, entry);
+    }
+    await before.ledger.compareAndSwap("sb-2/r1", null, entry);
+    await before.store.close();
+    await before.ledger.close();
+    const opened = await openGatewayStore({ dataDir, clock: new VirtualClock(), log: () => undefined });
+    const { store, ledger } = opened;
+    expect(await ledger.read("sb-2/r1")).toBeNull();
+    await store.delete("sb-1", 7);
+    expect(await ledger.read("sb-1/r1")).toEqual(entry);
+    await store.delete("sb-1", 1);
+    expect(await ledger.read("sb-1/r1")).toBeNull();
+    expect(await ledger.read("sb-10/r1")).toEqual(entry);
+    await opened[Symbol.asyncDispose]();
+  });
+
+  it("tells within a second that another gateway wrote, and nothing when none did", async () => {
+    const dataDir = await tempDir();
+    const clock = new VirtualClock();
+    const told: number[] = [];
+    const opened = await openGatewayStore({ dataDir, clock, log: () => undefined });
+    const settle = async (): Promise<void> => {
+      for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    };
+    opened.follow({
+      noticeChange: () => Promise.resolve(),
+      noticeGap: () => undefined,
+      noticeWrites: () => void told.push(clock.now()),
+    });
+    await settle();
+    const start = clock.now();
+    await opened.store.insert({ id: "own", name: "own", dueAt: null, value: {} });
+    for (let second = 0; second < 5; second += 1) {
+      await clock.advanceAsync(1000);
+      await settle();
+    }
+    expect(told).toEqual([]);
+    const other = new SqliteStore(join(dataDir, "gateway.db"));
+    await other.insert({ id: "other", name: "other", dueAt: null, value: {} });
+    for (let second = 0; second < 5; second += 1) {
+      await clock.advanceAsync(1000);
+      await settle();
+    }
+    expect(told).toEqual([start + 6000]);
+    await other.close();
+    await opened[Symbol.asyncDispose]();
   });
 });

@@ -2,7 +2,7 @@ import { afterEach, vi } from "vitest";
 import { TempDirs } from "../src/testing/temp-dirs.js";
 
 // Whoever writes to a real disk or starts real processes waits for a machine that others use as well.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 30_000 });
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 
 const made = new TempDirs();
 

@@ -37,6 +37,7 @@ export async function startStores() {
       store.follow({
         noticeChange: (change) => Promise.resolve(void told.changes.push(change)),
         noticeGap: () => void (told.gaps += 1),
+        noticeWrites: () => undefined,
       });
       return told;
     },

@@ -3,6 +3,7 @@ import { Option, type Command } from "commander";
 import { readFileSync } from "node:fs";
 import { DEFAULT_BUDGETS, type Budgets } from "../gateway/budgets.js";
 import { jsonLog, messageOf, type Log } from "../gateway/log.js";
+import { DEFAULT_STREAMS } from "../http/open-answers.js";
 import { DEFAULT_RATES } from "../http/rate-limits.js";
 import { InvalidInputError } from "../input-error.js";
 import {
@@ -42,6 +43,8 @@ interface ServeOptions extends GlobalOptions {
   readonly metricsToken?: string;
   readonly clientRate: number;
   readonly addressRate: number;
+  readonly clientStreams: number;
+  readonly allStreams: number;
   readonly drainMs: number;
   readonly shutdownMs: number;
 }
@@ -110,6 +113,18 @@ export function addServeCommand(program: Command, served: ServeDefaults): void {
       positiveNumber,
       DEFAULT_RATES.address.perSecond,
     )
+    .option(
+      "--client-streams <n>",
+      "streams of events that one client may have open",
+      positiveNumber,
+      DEFAULT_STREAMS.perClient,
+    )
+    .option(
+      "--all-streams <n>",
+      "streams of events that may be open in all",
+      positiveNumber,
+      DEFAULT_STREAMS.all,
+    )
     .option("--drain-ms <ms>", "how long the end waits for requests that are under way", milliseconds, 10_000)
     .option("--shutdown-ms <ms>", "how long the end may take in all", milliseconds, 60_000)
     .action(async (_options: unknown, command: Command) => {
@@ -141,6 +156,7 @@ export function addServeCommand(program: Command, served: ServeDefaults): void {
         sweepEveryMs: options.sweepMs,
         metricsToken: options.metricsToken,
         rates: { client: rateOf(options.clientRate), address: rateOf(options.addressRate) },
+        streams: { perClient: options.clientStreams, all: options.allStreams },
         processMetrics: true,
         drainMs: options.drainMs,
         log,

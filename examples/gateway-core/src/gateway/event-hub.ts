@@ -15,6 +15,7 @@ type Listener = (event: RecordEvent) => void;
 interface Follower {
   readonly listener: Listener;
   readonly onLapse: () => void;
+  readonly onDoubt: () => void;
 }
 
 const KEPT = 1000;
@@ -74,12 +75,27 @@ export class EventHub {
   lapse(): void {
     this.#kept = [];
     this.#seq += 1;
-    for (const { onLapse } of [...this.#followers]) onLapse();
+    for (const { onLapse, onDoubt } of [...this.#followers]) {
+      onLapse();
+      onDoubt();
+    }
   }
 
-  /** @param onLapse - Called when events may be missing: what was followed is to be read anew. */
-  subscribe(listener: Listener, onLapse: () => void = () => undefined): Disposable {
-    const follower = { listener, onLapse };
+  /** Somebody else may have written something: who waits for one record looks at it. */
+  doubt(): void {
+    for (const { onDoubt } of [...this.#followers]) onDoubt();
+  }
+
+  /**
+   * @param onLapse - Called when events may be missing: what was followed is to be read anew.
+   * @param onDoubt - Called then, and whenever somebody else may have written: what is waited for is to be looked at.
+   */
+  subscribe(
+    listener: Listener,
+    onLapse: () => void = () => undefined,
+    onDoubt: () => void = () => undefined,
+  ): Disposable {
+    const follower = { listener, onLapse, onDoubt };
     this.#followers.add(follower);
     return { [Symbol.dispose]: () => void this.#followers.delete(follower) };
   }

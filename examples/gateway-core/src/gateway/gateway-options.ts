@@ -12,6 +12,8 @@ export interface GatewayOptions {
   readonly store: RecordStore;
   /** Where the sessions of all gateways of this store are kept. Absent: this gateway is the only one. */
   readonly sessionStore?: SessionStore | undefined;
+  /** Whether the store tells of every write of other gateways, through `noticeChange`. Default: it tells of none. */
+  readonly tellsOfWrites?: boolean | undefined;
   readonly ledger: GatewayLedger;
   readonly clock: Clock;
   readonly drivers: readonly Driver[];

@@ -21,7 +21,7 @@ import { dueAt } from "../record/due.js";
 import { digestOf } from "../record/digest.js";
 import { canonicalJson, type JsonObject } from "../record/json.js";
 import type { SandboxRecord, SandboxSpec } from "../record/record.js";
-import type { NoticedChange } from "../store/open-store.js";
+import type { NoticedChange } from "../store/change-listener.js";
 import { queuedStore } from "../store/queued-store.js";
 import type { RecordStore } from "../store/record-store.js";
 import { checkOverrides, planFor } from "./budgets.js";
@@ -45,6 +45,9 @@ import { authenticateSupervisor } from "./supervisor-auth.js";
 import { Sweeper } from "./sweeper.js";
 
 const SWEEP_EVERY_MS = 10_000;
+/** So often whoever waits for a record looks at it where nobody tells of other gateways' writes, and where the store does. */
+const LOOK_UNTOLD_MS = 1000;
+const LOOK_TOLD_MS = 30_000;
 /** What workers and news of other gateways' writes may ask of the store at once; requests, expiries and launches do not queue. */
 const BACKGROUND_AT_ONCE = 6;
 
@@ -188,6 +191,21 @@ export class Gateway {
     this.hub.lapse();
     for (const worker of this.#workers.values()) worker.recheck().catch(() => undefined);
     this.#sweeper.expect(this.clock.now());
+  }
+
+  /** Another gateway may have written something, whatever it was: whoever waits for a record looks at it. */
+  noticeWrites(): void {
+    this.hub.doubt();
+  }
+
+  /** So often whoever waits for news of a record looks at it: news may be lost, or nobody tells of them at all. */
+  get lookEveryMs(): number {
+    return this.#options.tellsOfWrites === true ? LOOK_TOLD_MS : LOOK_UNTOLD_MS;
+  }
+
+  /** A supervisor whose question is held is still there, as long as nobody called for another instance. */
+  stillHere({ id, instance }: SandboxRecord): void {
+    if (instance !== null) this.#sessions.prolong(id, instance.id, this.clock.now());
   }
 
   /** Whether there is anything against sending requests here. */

@@ -8,30 +8,69 @@ const PREFIX = "slipway-attempt-";
 /** The token of any attempt, in any text: it is known by its form, as long as nobody asks whose it is. */
 const ATTEMPT_TOKEN = /slipway-attempt-[A-Za-z0-9_-]+/g;
 
-/** A value of fewer characters is a word or a number like any other: hiding each of its like would hide what is said. */
-const SHORTEST = 6;
+/** A value of fewer characters is hidden where it stands as a word: inside of words each of its like would be hidden. */
+const ANYWHERE = 6;
 
 /** A fresh token of an attempt, of a form that is found again wherever it should not be. */
 export function attemptToken(newId: () => string): string {
   return PREFIX + newId();
 }
 
-/** The text with nothing in it that looks like the token of an attempt, and none of these secrets. */
+/**
+ * The text with nothing in it that looks like the token of an attempt, and none of these secrets. What is a secret is
+ * decided by where it comes from and not by what it looks like: a short one is hidden as well, wherever it is not a part
+ * of a longer word, and so are the ways in which programs write a text down again.
+ */
 export function withoutSecrets(text: string, secrets: readonly string[]): string {
-  const known = secrets.reduce(
-    (found, secret) => (secret.length < SHORTEST ? found : found.replaceAll(secret, HIDDEN)),
-    text,
-  );
-  return known.replaceAll(ATTEMPT_TOKEN, HIDDEN);
+  return spelledOut(secrets).reduce(hide, text).replaceAll(ATTEMPT_TOKEN, HIDDEN);
+}
+
+/** Of one list many texts are cleared. */
+const known = new WeakMap<readonly string[], readonly string[]>();
+
+/** Every spelling of each, a longer one first: it may contain a shorter one. */
+function spelledOut(secrets: readonly string[]): readonly string[] {
+  const found = known.get(secrets);
+  if (found !== undefined) return found;
+  const spelled = secrets.flatMap(spellings).sort((a, b) => b.length - a.length);
+  known.set(secrets, spelled);
+  return spelled;
+}
+
+function hide(text: string, secret: string): string {
+  if (!text.includes(secret)) return text;
+  const escaped = secret.replaceAll(SYNTAX, "\\$&");
+  // A word ends where anything else begins, also at the secret's own edge.
+  const [before, after] =
+    secret.length >= ANYWHERE ? ["", ""] : [`(?<!${WORD}(?=${WORD}))`, `(?!(?<=${WORD})${WORD})`];
+  const pattern = `${before}${escaped}${after}`;
+  // What an earlier secret left in its place is no text of anybody's.
+  return text
+    .split(HIDDEN)
+    .map((part) => part.replaceAll(new RegExp(pattern, "gu"), HIDDEN))
+    .join(HIDDEN);
+}
+
+const WORD = "[\\p{L}\\p{N}_]";
+const SYNTAX = /[\\^$.*+?()[\]{}|/]/g;
+
+/** A value as it is, in a JSON text, in a URL, and in base64. */
+function spellings(value: string): readonly string[] {
+  // Blanks are nobody's secret, and everywhere.
+  if (value.trim() === "") return [];
+  const all = [value, JSON.stringify(value).slice(1, -1)];
+  // Half a character has no place in a URL.
+  if (!/\p{Surrogate}/u.test(value)) all.push(encodeURIComponent(value));
+  const encoded = Buffer.from(value).toString("base64");
+  if (encoded.length >= ANYWHERE) all.push(encoded, encoded.replaceAll("=", ""));
+  return [...new Set(all)];
 }
 
 /** What a sandbox knows and nobody is told: its attempt's token, and the environment of its main process. */
 export function secretsOf({ deadline, configuration }: SandboxRecord): readonly string[] {
   const { env } = configuration.policy;
   const values = typeof env === "object" && env !== null ? textsIn(env) : [];
-  const all = deadline === null ? values : [deadline.attempt, ...values];
-  // A longer one first: it may contain a shorter one.
-  return all.sort((a, b) => b.length - a.length);
+  return deadline === null ? values : [deadline.attempt, ...values];
 }
 
 /** A report as it may be written down: its texts may quote what a program was given or printed. */

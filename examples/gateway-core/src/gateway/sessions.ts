@@ -2,10 +2,13 @@ import type { Clock, Session } from "slipway";
 import type { SessionStore } from "../store/session-store.js";
 import { messageOf, type Log } from "./log.js";
 
-/** A supervisor asks again within a second while its request waits, and at once after each answer. */
+/** A supervisor asks again at once after each answer, and while its question is held that counts as a word of it. */
 const SILENCE_MS = 5000;
+/** So often a held question is taken for a word. */
+export const STILL_HERE_MS = SILENCE_MS / 2;
 /** How long a contact counts for the other gateways. */
 const LEASE_MS = 3 * SILENCE_MS;
+const SWEEP_EVERY_MS = 60_000;
 
 interface Contact {
   readonly instanceId: string;
@@ -36,6 +39,7 @@ export class Sessions {
   readonly #kept = new Map<string, Contact>();
   readonly #unkept = new Map<string, Contact>();
   #keeping: Promise<void> | null = null;
+  #sweptAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: SessionsOptions) {
     this.#options = options;
@@ -53,6 +57,11 @@ export class Sessions {
     this.#keeping ??= this.#keep();
   }
 
+  /** The supervisor of this instance, which called a while ago, still waits for an answer. */
+  prolong(id: string, instanceId: string, at: number): void {
+    if (alive(this.#contacts, id, at)?.instanceId === instanceId) this.note(id, instanceId, at);
+  }
+
   of(id: string, now: number): Session | null {
     const contact = alive(this.#contacts, id, now) ?? alive(this.#elsewhere, id, now);
     return contact && { connected: true, instanceId: contact.instanceId };
@@ -67,14 +76,25 @@ export class Sessions {
     const { store, owner, clock, log } = this.#options;
     if (store === undefined) return;
     try {
-      const found = await store.liveSessions(clock.now(), id === undefined ? undefined : [id]);
-      if (id === undefined) this.#elsewhere.clear();
+      const now = clock.now();
+      const found = await store.liveSessions(now, id === undefined ? undefined : [id]);
+      if (id === undefined) {
+        this.#elsewhere.clear();
+        await this.#sweep(store, now);
+      }
       for (const session of found) {
         if (session.owner !== owner) this.#elsewhere.set(session.id, session);
       }
     } catch (error) {
       log("sessions-unknown", { error: messageOf(error) });
     }
+  }
+
+  /** Removes what nobody goes by any more, now and then: the clocks of gateways differ by less than that. */
+  async #sweep(store: SessionStore, now: number): Promise<void> {
+    if (now - this.#sweptAt < SWEEP_EVERY_MS) return;
+    this.#sweptAt = now;
+    await store.sweepSessions(now - SWEEP_EVERY_MS);
   }
 
   /** Supervisors call another gateway from now on. */

@@ -7,6 +7,7 @@ import type { GatewayMetrics } from "../metrics/gateway-metrics.js";
 import { answerError, errorBody } from "./errors.js";
 import { localOnly } from "./local-only.js";
 import { metricsRoutes, requestsCounted } from "./metrics-routes.js";
+import { DEFAULT_STREAMS, OpenAnswers, type OpenLimit, type OpenLimits } from "./open-answers.js";
 import { pageRoutes } from "./page-routes.js";
 import { rateLimited, type RateLimits } from "./rate-limits.js";
 import { bearer } from "./request-input.js";
@@ -24,6 +25,8 @@ export interface AppOptions {
   readonly metricsToken?: string | undefined;
   /** Absent: no limits. */
   readonly rates?: RateLimits | undefined;
+  /** How many streams of events may be open. Default: {@link DEFAULT_STREAMS}. */
+  readonly streams?: OpenLimits | undefined;
   /** Aborts when the gateway ends: streams and held questions end then. */
   readonly closing?: AbortSignal | undefined;
 }
@@ -63,7 +66,10 @@ export function buildApp(options: AppOptions): Hono {
   }
   app.route("/v1/supervisor", supervisorRoutes(gateway, closing));
   app.use("/v1/*", onlyWith([ownerToken]));
-  app.route("/v1", userRoutes(gateway, closing));
+  const streams = new OpenAnswers(options.streams ?? DEFAULT_STREAMS);
+  metrics?.countStreams(() => streams.size);
+  const onRefused = (limit: OpenLimit): void => metrics?.streamRefused(limit);
+  app.route("/v1", userRoutes({ gateway, closing, streams, onRefused, log }));
   return app;
 }
 
@@ -73,8 +79,10 @@ function onlyWith(tokens: readonly (string | undefined)[]): MiddlewareHandler {
   if (valid.length === 0) return localOnly;
   return async (context, next) => {
     // Each is compared, so that the time says nothing about which it was.
-    const matches = valid.map((token) => sameSecret(bearer(context), token));
-    if (matches.includes(true)) return next();
+    const given = bearer(context);
+    const matches = valid.map((token) => sameSecret(given, token));
+    // Nothing is no token, whatever a gateway was configured with.
+    if (given !== "" && matches.includes(true)) return next();
     return context.json(errorBody("unauthorized", "a valid owner token is required"), 401);
   };
 }

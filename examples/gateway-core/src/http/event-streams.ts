@@ -1,14 +1,20 @@
 import type { Context } from "hono";
-import { streamSSE, type SSEStreamingApi } from "hono/streaming";
-import { setMaxListeners } from "node:events";
+import { streamSSE } from "hono/streaming";
 import type { RecordEvent } from "../gateway/event-hub.js";
 import type { Gateway } from "../gateway/gateway.js";
+import { messageOf, type Log } from "../gateway/log.js";
 import type { VersionedRecord } from "../gateway/sandbox-records.js";
+import { clientOf } from "./client.js";
+import { EventWriter, type ServerEvent } from "./event-writer.js";
+import { Bell, ringAtNews } from "./news.js";
+import type { OpenAnswers, OpenLimit } from "./open-answers.js";
+import { peerAddress } from "./peer.js";
+import { refuseOpen } from "./refuse-open.js";
 import type { SandboxView } from "./view.js";
 
-/** So often a stream looks at the store itself, for writes of another gateway, and shows that it is alive. */
-const LOOK_MS = 1000;
 const PAGE = 200;
+/** Events that wait for a slow reader. Who is further behind gets a snapshot instead, once there is room for it. */
+export const MOST_WAITING = 1000;
 
 type ViewOf = (found: VersionedRecord) => SandboxView;
 
@@ -17,140 +23,157 @@ export interface StreamOptions {
   readonly view: ViewOf;
   /** Ends every stream: whoever follows comes back, to this gateway or to another one. */
   readonly closing: AbortSignal;
+  readonly streams: OpenAnswers;
+  /** Called when a stream was refused. */
+  readonly onRefused: (limit: OpenLimit) => void;
+  readonly log: Log;
 }
 
-/** A flag that can be waited for, at most for a while. */
-class Bell {
-  #ring: (() => void) | null = null;
-  #rung = false;
-
-  ring(): void {
-    this.#rung = true;
-    this.#ring?.();
-  }
-
-  /** Also when a signal aborts, until what is returned is disposed. */
-  ringAt(signal: AbortSignal): Disposable {
-    const ring = (): void => this.ring();
-    // As many streams wait on one signal as there are readers: that is no leak.
-    setMaxListeners(0, signal);
-    signal.addEventListener("abort", ring, { once: true });
-    return { [Symbol.dispose]: () => signal.removeEventListener("abort", ring) };
-  }
-
-  async wait(stream: SSEStreamingApi): Promise<void> {
-    if (!this.#rung)
-      await Promise.race([new Promise<void>((resolve) => (this.#ring = resolve)), stream.sleep(LOOK_MS)]);
-    this.#rung = false;
-    this.#ring = null;
-  }
+interface OpenStream {
+  readonly writer: EventWriter;
+  readonly bell: Bell;
+  /** Whether nobody follows any more. */
+  readonly isOver: () => boolean;
 }
 
 /**
  * Follows one sandbox. The id of an event is the version of the record, which means the same after a restart and on
  * another gateway: a client that comes back gets what is newer than what it has, or nothing until there is.
  */
-export function streamOne(context: Context, { gateway, view, closing }: StreamOptions, id: string): Response {
+export function streamOne(context: Context, options: StreamOptions, id: string): Response {
+  const { gateway, view, closing } = options;
   const last = Number(context.req.header("last-event-id") ?? "0");
-  return streamSSE(context, async (stream) => {
-    const bell = new Bell();
-    const listening = gateway.hub.subscribe((event) => {
-      if (event.id === id) bell.ring();
-    });
-    stream.onAbort(() => {
-      listening[Symbol.dispose]();
-      bell.ring();
-    });
-    const end = bell.ringAt(closing);
+  return open(context, options, async ({ writer, bell, isOver }) => {
     let sent = Number.isSafeInteger(last) ? last : 0;
-    while (!stream.aborted && !closing.aborted) {
-      const found = await gateway.records.read(id);
-      if (found === null) {
-        await stream.writeSSE({ event: "deleted", id: String(sent + 1), data: JSON.stringify({ id }) });
-        break;
+    const listening = ringAtNews(bell, { gateway, hears: (event) => event.id === id, signals: [closing] });
+    try {
+      while (!isOver()) {
+        bell.clear();
+        const lookAt = gateway.clock.now() + gateway.lookEveryMs;
+        const found = await gateway.records.read(id);
+        if (found === null) {
+          await writer.send({ event: "deleted", id: String(sent + 1), data: JSON.stringify({ id }) });
+          return;
+        }
+        if (found.version > sent) {
+          sent = found.version;
+          await writer.send({ event: "sandbox", id: String(sent), data: JSON.stringify(view(found)) });
+        }
+        while (!bell.hasRung() && gateway.clock.now() < lookAt) {
+          await bell.wait(gateway.clock, Math.min(lookAt, writer.quietAt));
+          if (!isOver()) await writer.stillHere();
+        }
       }
-      if (found.version > sent) {
-        sent = found.version;
-        await stream.writeSSE({ event: "sandbox", id: String(sent), data: JSON.stringify(view(found)) });
-      }
-      await bell.wait(stream);
+    } finally {
+      listening[Symbol.dispose]();
     }
-    end[Symbol.dispose]();
-    listening[Symbol.dispose]();
   });
 }
 
 /**
  * Follows all sandboxes of this gateway. An event id names this process and a number in it: a client that was away
  * for a moment gets what it missed, and any other one a fresh snapshot, which a `reset` announces. So does everybody
- * when writes of other gateways may have been missed.
+ * when writes of other gateways may have been missed, and whoever reads too slowly for what happens.
  */
-export function streamAll(context: Context, { gateway, view, closing }: StreamOptions): Response {
-  const { hub } = gateway;
+export function streamAll(context: Context, options: StreamOptions): Response {
+  const { gateway, view, closing } = options;
+  const { hub, clock } = gateway;
   const [epoch, number] = (context.req.header("last-event-id") ?? "").split(".");
-  return streamSSE(context, async (stream) => {
-    const queue: RecordEvent[] = [];
-    const bell = new Bell();
+  return open(context, options, async ({ writer, bell, isOver }) => {
     const missed = epoch === hub.epoch ? hub.since(Number(number)) : null;
-    queue.push(...(missed ?? []));
-    const start = hub.latest;
-    const news = { lapsed: false };
-    const listening = hub.subscribe(
-      (event) => {
-        queue.push(event);
-        bell.ring();
-      },
-      () => {
-        news.lapsed = true;
-        bell.ring();
-      },
-    );
-    stream.onAbort(() => {
-      listening[Symbol.dispose]();
-      bell.ring();
+    const queue: RecordEvent[] = [...(missed ?? [])];
+    let lapsed = missed === null;
+    const lapse = (): void => {
+      lapsed = true;
+      queue.length = 0;
+    };
+    const hears = (event: RecordEvent): boolean => {
+      // A snapshot that is owed has it as well.
+      if (!lapsed && queue.length >= MOST_WAITING) lapse();
+      if (!lapsed) queue.push(event);
+      return true;
+    };
+    const listening = ringAtNews(bell, {
+      ...{ gateway, hears, onLapse: lapse, signals: [closing] },
+      // Whatever somebody else may have written is told of by an event, or missed with a lapse.
+      onDoubt: () => undefined,
     });
-    const end = bell.ringAt(closing);
-    if (missed === null) await sendSnapshot(stream, gateway, view, `${hub.epoch}.${start}`);
-    while (!stream.aborted && !closing.aborted) {
-      if (news.lapsed) {
-        news.lapsed = false;
-        queue.length = 0;
-        await sendSnapshot(stream, gateway, view, `${hub.epoch}.${hub.latest}`);
+    try {
+      while (!isOver()) {
+        bell.clear();
+        if (lapsed) {
+          lapsed = false;
+          await sendSnapshot(writer, gateway, view, `${hub.epoch}.${hub.latest}`, isOver);
+        }
+        for (let event = queue.shift(); event !== undefined && !isOver(); event = queue.shift())
+          await writer.send(message(event, hub.epoch, view));
+        if (isOver()) return;
+        await bell.wait(clock, writer.quietAt);
+        if (!isOver()) await writer.stillHere();
       }
-      for (let event = queue.shift(); event !== undefined; event = queue.shift()) {
-        await stream.writeSSE(message(event, hub.epoch, view));
-      }
-      await bell.wait(stream);
+    } finally {
+      listening[Symbol.dispose]();
     }
-    end[Symbol.dispose]();
-    listening[Symbol.dispose]();
   });
 }
 
+/** Opens a stream if there is a place for it, and gives the place back however the stream ends. */
+function open(
+  context: Context,
+  { gateway, closing, streams, onRefused, log }: StreamOptions,
+  follow: (stream: OpenStream) => Promise<void>,
+): Response {
+  const address = peerAddress(context);
+  const place = streams.enter(`${clientOf(context, address)} at ${address}`);
+  if (typeof place === "string") {
+    onRefused(place);
+    return refuseOpen(context, place);
+  }
+  return streamSSE(context, async (stream) => {
+    const bell = new Bell();
+    stream.onAbort(bell.ring);
+    const isOver = (): boolean => stream.aborted || closing.aborted;
+    try {
+      await follow({ writer: new EventWriter(stream, gateway.clock), bell, isOver });
+    } catch (error) {
+      log("stream-ended", { path: context.req.path, error: messageOf(error) });
+      // A reader that takes nothing does not take an end either.
+      cut(context);
+      stream.abort();
+    } finally {
+      place[Symbol.dispose]();
+    }
+  });
+}
+
+/** Ends the connection under an answer; a request that was made inside this process has none. */
+function cut({ env }: Context): void {
+  const { outgoing } = (env ?? {}) as { outgoing?: { destroy?: () => void } };
+  outgoing?.destroy?.();
+}
+
 async function sendSnapshot(
-  stream: SSEStreamingApi,
+  writer: EventWriter,
   gateway: Gateway,
   view: ViewOf,
   id: string,
+  isOver: () => boolean,
 ): Promise<void> {
-  await stream.writeSSE({ event: "reset", data: "{}" });
-  for (let after: string | undefined; ; ) {
+  await writer.send({ event: "reset", data: "{}" });
+  for (let after: string | undefined; !isOver(); ) {
     const page = await gateway.records.list({ after, limit: PAGE });
     for (const item of page.items) {
-      if ("record" in item) await stream.writeSSE({ event: "sandbox", data: JSON.stringify(view(item)) });
+      if (isOver()) return;
+      if ("record" in item) await writer.send({ event: "sandbox", data: JSON.stringify(view(item)) });
     }
     if (page.next === null) break;
     after = page.next;
   }
   // Only now is the snapshot complete: a client that lost the stream before has no id, and gets another one.
-  await stream.writeSSE({ event: "snapshot", id, data: "{}" });
+  if (!isOver()) await writer.send({ event: "snapshot", id, data: "{}" });
 }
 
-function message(
-  event: RecordEvent,
-  epoch: string,
-  view: ViewOf,
-): { event: string; id: string; data: string } {
+function message(event: RecordEvent, epoch: string, view: ViewOf): ServerEvent {
   const { record, version } = event;
   const id = `${epoch}.${event.seq}`;
   if (record === null) return { event: "deleted", id, data: JSON.stringify({ id: event.id }) };

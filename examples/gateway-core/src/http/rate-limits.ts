@@ -1,8 +1,7 @@
-import type { Context, MiddlewareHandler } from "hono";
-import { createHash } from "node:crypto";
+import type { MiddlewareHandler } from "hono";
+import { clientOf } from "./client.js";
 import { errorBody } from "./errors.js";
 import { peerAddress } from "./peer.js";
-import { bearer } from "./request-input.js";
 import { TokenBuckets, type Rate } from "./token-buckets.js";
 
 export interface RateLimits {
@@ -40,9 +39,4 @@ export function rateLimited(limits: RateLimits, now: () => number): MiddlewareHa
       "retry-after": String(seconds),
     });
   };
-}
-
-function clientOf(context: Context, address: string): string {
-  const token = bearer(context);
-  return token === "" ? address : createHash("sha256").update(token).digest("base64");
 }

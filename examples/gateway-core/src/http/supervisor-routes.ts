@@ -1,13 +1,17 @@
 import { Hono, type Context } from "hono";
-import { setMaxListeners } from "node:events";
 import { readDeadline } from "slipway";
 import { observeTime } from "../decide/decision.js";
 import type { Gateway } from "../gateway/gateway.js";
 import { FAILURES_HEADER, readFailures } from "../metrics/failure-header.js";
 import { isServed, type SandboxRecord } from "../record/record.js";
 import { judgeSwap } from "../decide/activation-swap.js";
+import { STILL_HERE_MS } from "../gateway/sessions.js";
 import { activationBody, configurationQuery, reportBody } from "./bodies.js";
+import { clientOf } from "./client.js";
 import { errorBody, statusOf } from "./errors.js";
+import { Bell, ringAtNews } from "./news.js";
+import { HELD_QUESTIONS, OpenAnswers } from "./open-answers.js";
+import { refuseOpen } from "./refuse-open.js";
 import { bearer, readBody, readQuery } from "./request-input.js";
 
 /** Milliseconds until the deadline that is in force for the attempt. */
@@ -16,28 +20,58 @@ export const REMAINING_HEADER = "x-slipway-remaining-ms";
 /** What a supervisor may do, each time with the secret of its attempt and the number of its run. */
 export function supervisorRoutes(gateway: Gateway, closing: AbortSignal): Hono {
   const app = new Hono();
-  // As many questions are held as there are supervisors: that is no leak.
-  setMaxListeners(0, closing);
+  const held = new OpenAnswers(HELD_QUESTIONS);
 
-  /** Answers with a configuration newer than `after`, at once or within `waitMs`; 204 when there is none by then. */
+  /**
+   * Answers with a configuration newer than `after`, at once or within `waitMs`; 204 when there is none by then. What is
+   * held is looked at anew at every news of the record, when its deadline comes, and now and then.
+   */
   app.get("/:id/configuration", async (context) => {
     const id = context.req.param("id");
     const { after, waitMs } = readQuery(context, configurationQuery);
-    const until = gateway.clock.now() + waitMs;
-    for (;;) {
-      const changed = nextWrite(gateway, id, until, [context.req.raw.signal, closing]);
-      const found = await gateway.authenticate(id, bearer(context), runOf(context));
-      if (typeof found === "string") return refusal(context, found, NOT_CURRENT);
-      const now = gateway.clock.now();
-      // As time has made it: an expiry that nobody wrote yet is one all the same.
-      const record = observeTime(found.record, now);
-      const over = overReason(record);
-      if (over !== null) return refusal(context, over, `the sandbox is ${record.phase}`);
-      tellDeadline(context, record, now);
-      const { generation, digest, policy } = record.configuration;
-      if (generation > after) return context.json({ generation, digest, policy });
-      if (now >= until || context.req.raw.signal.aborted || closing.aborted) return context.body(null, 204);
-      await changed;
+    const { clock } = gateway;
+    const until = clock.now() + waitMs;
+    const { signal } = context.req.raw;
+    const bell = new Bell();
+    const doubts: Disposable[] = [];
+    const listening = ringAtNews(bell, {
+      gateway,
+      hears: (event) => event.id === id,
+      // Each in its own moment, or all of them would come to the store at once.
+      onDoubt: (ring) => void doubts.push(clock.schedule(clock.now() + momentOf(id), ring)),
+      signals: [signal, closing],
+    });
+    let place: Disposable | null = null;
+    try {
+      for (;;) {
+        bell.clear();
+        for (const doubt of doubts.splice(0)) doubt[Symbol.dispose]();
+        const found = await gateway.authenticate(id, bearer(context), runOf(context));
+        if (typeof found === "string") return refusal(context, found, NOT_CURRENT);
+        const now = clock.now();
+        // As time has made it: an expiry that nobody wrote yet is one all the same.
+        const record = observeTime(found.record, now);
+        const over = overReason(record);
+        if (over !== null) return refusal(context, over, `the sandbox is ${record.phase}`);
+        tellDeadline(context, record, now);
+        const { generation, digest, policy } = record.configuration;
+        if (generation > after) return context.json({ generation, digest, policy });
+        if (now >= until || signal.aborted || closing.aborted) return context.body(null, 204);
+        if (place === null) {
+          const entered = held.enter(clientOf(context));
+          if (typeof entered === "string") return refuseOpen(context, entered);
+          place = entered;
+        }
+        const lookAt = Math.min(until, now + gateway.lookEveryMs, now + remainingOf(record, now));
+        while (!bell.hasRung() && clock.now() < lookAt) {
+          await bell.wait(clock, Math.min(lookAt, clock.now() + STILL_HERE_MS));
+          if (!context.req.raw.signal.aborted) gateway.stillHere(record);
+        }
+      }
+    } finally {
+      listening[Symbol.dispose]();
+      for (const doubt of doubts) doubt[Symbol.dispose]();
+      place?.[Symbol.dispose]();
     }
   });
 
@@ -106,27 +140,17 @@ function overReason(record: SandboxRecord): "expired" | "settled" | null {
   return record.deadline?.status === "expired" ? "expired" : "settled";
 }
 
-/** Writes of another gateway are not announced here: look at least so often. */
-const LOOK_MS = 1000;
+/** Milliseconds until the deadline in force. */
+function remainingOf({ deadline }: SandboxRecord, now: number): number {
+  if (deadline?.status !== "active") return Number.POSITIVE_INFINITY;
+  return Math.max(readDeadline(deadline, now).remainingMs, 0);
+}
 
-function nextWrite(
-  gateway: Gateway,
-  id: string,
-  until: number,
-  signals: readonly AbortSignal[],
-): Promise<void> {
-  return new Promise((resolve) => {
-    const { clock, hub } = gateway;
-    const done = (): void => {
-      listening[Symbol.dispose]();
-      alarm[Symbol.dispose]();
-      for (const signal of signals) signal.removeEventListener("abort", done);
-      resolve();
-    };
-    const listening = hub.subscribe((event) => {
-      if (event.id === id) done();
-    });
-    const alarm = clock.schedule(Math.min(until, clock.now() + LOOK_MS), done);
-    for (const signal of signals) signal.addEventListener("abort", done, { once: true });
-  });
+const MOMENTS_MS = 1000;
+
+/** Where in a second a sandbox has its turn: the same each time, and another for each. */
+function momentOf(id: string): number {
+  let hash = 0;
+  for (let index = 0; index < id.length; index += 1) hash = (hash * 31 + id.charCodeAt(index)) >>> 0;
+  return hash % MOMENTS_MS;
 }

@@ -9,12 +9,14 @@ import { REASON_CONTRACT_HEADER } from "./contract-header.js";
 import { createBody, listQuery, updateBody } from "./bodies.js";
 import { discreetView } from "./discreet-view.js";
 import { errorBody, statusOf } from "./errors.js";
-import { streamAll, streamOne } from "./event-streams.js";
+import { streamAll, streamOne, type StreamOptions } from "./event-streams.js";
 import { readBody, readQuery } from "./request-input.js";
 import { viewOf, type SandboxView } from "./view.js";
 
+export type UserRoutesOptions = Omit<StreamOptions, "view">;
+
 /** What users and their tools may do. Progress and reports do not come in here. */
-export function userRoutes(gateway: Gateway, closing: AbortSignal): Hono {
+export function userRoutes({ gateway, ...following }: UserRoutesOptions): Hono {
   const app = new Hono();
   /** Reasons as the request's contract has them: one that does not ask gets what it always got. */
   const viewer =
@@ -67,9 +69,9 @@ export function userRoutes(gateway: Gateway, closing: AbortSignal): Hono {
   );
   app.get("/sandboxes/:id/watch", async (context) => {
     const { record } = await find(gateway, context.req.param("id"));
-    return streamOne(context, { gateway, closing, view: viewer(context) }, record.id);
+    return streamOne(context, { gateway, ...following, view: viewer(context) }, record.id);
   });
-  app.get("/events", (context) => streamAll(context, { gateway, closing, view: viewer(context) }));
+  app.get("/events", (context) => streamAll(context, { gateway, ...following, view: viewer(context) }));
 
   app.put("/sandboxes/:id/configuration", async (context) => {
     const write = await readBody(context, updateBody);

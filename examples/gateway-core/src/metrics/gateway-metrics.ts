@@ -66,6 +66,13 @@ export class GatewayMetrics implements GatewayObserver {
     ["route"],
   );
 
+  readonly #streamsRefused = this.#counter(
+    "slipway_streams_refused_total",
+    "Streams of events that were refused, by the limit that was reached.",
+    ["limit"],
+  );
+  #openStreams: () => number = () => 0;
+
   /** @param options - `process`: also what Node tells of itself. One of these in a process is enough. */
   constructor(options: { readonly process?: boolean } = {}) {
     const phases = new PhaseCounts();
@@ -79,6 +86,16 @@ export class GatewayMetrics implements GatewayObserver {
         for (const [phase, count] of phases.counts()) this.set({ phase }, count);
       },
     });
+    const openStreams = (): number => this.#openStreams();
+    new Gauge({
+      name: "slipway_streams_open",
+      help: "Streams of events that are open.",
+      registers: [this.#registry],
+      collect() {
+        this.set(openStreams());
+      },
+    });
+    for (const limit of ["client", "all"]) this.#streamsRefused.inc({ limit }, 0);
     if (options.process === true) collectDefaultMetrics({ register: this.#registry });
   }
 
@@ -88,6 +105,15 @@ export class GatewayMetrics implements GatewayObserver {
 
   render(): Promise<string> {
     return this.#registry.metrics();
+  }
+
+  /** Tells how many streams are open, when somebody asks. */
+  countStreams(count: () => number): void {
+    this.#openStreams = count;
+  }
+
+  streamRefused(limit: "client" | "all"): void {
+    this.#streamsRefused.inc({ limit });
   }
 
   heard(id: string, record: SandboxRecord | null): void {

@@ -1,27 +1,27 @@
 // @ts-check
 import { createFields } from "./create-fields.js";
 import { byId, setAttribute, setText } from "./dom.js";
+import { Question } from "./question.js";
 
 /** @import { Answer } from "./gateway-api.js" */
 
-/** Asks before something is removed for good. The browser keeps the focus inside, and gives it back afterwards. */
+/** Asks before something is removed for good. */
 export class DeleteDialog {
-  #dialog = byId("delete-dialog", HTMLDialogElement);
+  #question = new Question(byId("delete-dialog", HTMLDialogElement));
   #name = byId("delete-name", HTMLElement);
 
   /**
    * @param {string} name
    * @returns {Promise<boolean>} whether it was confirmed
    */
-  ask(name) {
+  async ask(name) {
     setText(this.#name, name);
-    this.#dialog.returnValue = "";
-    this.#dialog.showModal();
-    return new Promise((resolve) =>
-      this.#dialog.addEventListener("close", () => resolve(this.#dialog.returnValue === "delete"), {
-        once: true,
-      }),
-    );
+    return (await this.#question.ask()) === "delete";
+  }
+
+  /** What was asked about is gone, or nobody may be asked any more. */
+  withdraw() {
+    this.#question.withdraw();
   }
 }
 
@@ -31,26 +31,35 @@ export class CreateDialog {
   #form = byId("create-form", HTMLFormElement);
   #error = byId("create-error", HTMLElement);
   #submit = byId("create-submit", HTMLButtonElement);
+  /** Counts how often it was opened: an answer is shown to whoever still waits for it. */
+  #opened = 0;
+  #sending = false;
 
   /**
    * @param {(body: object) => Promise<Answer>} create
-   * @param {(answer: Answer & { ok: true }) => void} onCreated
+   * @param {(answer: Answer & { ok: true }, awaited: boolean) => void} onCreated `awaited`: the dialog was open for it
    */
   constructor(create, onCreated) {
     byId("create-open", HTMLButtonElement).addEventListener("click", () => {
       this.#fail(null, "");
+      this.#opened += 1;
       this.#dialog.showModal();
     });
     byId("create-cancel", HTMLButtonElement).addEventListener("click", () => this.#dialog.close());
     this.#form.addEventListener("submit", (event) => {
       event.preventDefault();
-      void this.#send(create, onCreated);
+      if (!this.#sending) void this.#send(create, onCreated);
     });
+  }
+
+  /** Nobody may create anything any more; what was written stays. */
+  withdraw() {
+    this.#dialog.close();
   }
 
   /**
    * @param {(body: object) => Promise<Answer>} create
-   * @param {(answer: Answer & { ok: true }) => void} onCreated
+   * @param {(answer: Answer & { ok: true }, awaited: boolean) => void} onCreated
    */
   async #send(create, onCreated) {
     const written = new FormData(this.#form);
@@ -65,13 +74,30 @@ export class CreateDialog {
       driverOptions: text("driverOptions"),
     });
     if (!fields.ok) return this.#fail(fields.field, fields.message);
-    this.#submit.disabled = true;
+    const opened = this.#opened;
+    this.#wait(true);
     const answer = await create(fields.body);
-    this.#submit.disabled = false;
-    if (!answer.ok) return this.#fail(answer.field, answer.message);
-    this.#form.reset();
-    this.#dialog.close();
-    onCreated(answer);
+    this.#wait(false);
+    const awaited = this.#dialog.open && opened === this.#opened;
+    if (!answer.ok) {
+      if (awaited) this.#fail(answer.field, answer.message);
+      return;
+    }
+    if (awaited) {
+      this.#form.reset();
+      this.#dialog.close();
+    }
+    onCreated(answer, awaited);
+  }
+
+  /**
+   * The button cannot be used while an answer is awaited, and still keeps the focus: a disabled one would lose it.
+   *
+   * @param {boolean} sending
+   */
+  #wait(sending) {
+    this.#sending = sending;
+    setAttribute(this.#submit, "aria-disabled", sending ? "true" : null);
   }
 
   /**

@@ -34,6 +34,14 @@ export class LivePage {
   });
   #detail = new DetailPane((operation) => void this.#operate(operation));
   #deleteDialog = new DeleteDialog();
+  #createDialog = new CreateDialog(
+    (body) => this.#api.create(body),
+    ({ view }, awaited) => {
+      this.#sandboxes.put(view);
+      // Who closed the dialog meanwhile is elsewhere by now.
+      if (awaited) this.#choose(`#${encodeURIComponent(view.id)}`);
+    },
+  );
   #signIn = new SignIn(
     (token) => this.#enter(token),
     () => this.#leave(),
@@ -54,13 +62,6 @@ export class LivePage {
   #heardAt = 0;
 
   start() {
-    new CreateDialog(
-      (body) => this.#api.create(body),
-      ({ view }) => {
-        this.#sandboxes.put(view);
-        this.#choose(`#${encodeURIComponent(view.id)}`);
-      },
-    );
     addEventListener("hashchange", () => this.#select());
     byId("list", HTMLElement).addEventListener("click", (event) => this.#onRowClick(event));
     byId("detail-back", HTMLElement).addEventListener("click", (event) => {
@@ -122,6 +123,9 @@ export class LivePage {
   #onState(state, detail) {
     if (state === "unauthorized") {
       this.#one?.close();
+      // Nothing behind a modal dialog can have the focus.
+      this.#deleteDialog.withdraw();
+      this.#createDialog.withdraw();
       this.#signIn.ask(this.#api.hasToken ? "The gateway does not take this token." : "");
       this.#api.keepToken(null);
     }
@@ -194,6 +198,8 @@ export class LivePage {
     const view = this.#selected === null ? undefined : this.#sandboxes.get(this.#selected);
     document.title = view === undefined ? "Slipway gateway" : `${view.name}: ${view.phase} – Slipway gateway`;
     if (view !== undefined) return this.#detail.update(view, this.#clock.now(), this.#connected);
+    // A question about what is gone gives the focus back first, to where it was asked.
+    this.#deleteDialog.withdraw();
     const hadFocus = this.#detail.hasFocus;
     this.#detail.clear(this.#absence());
     if (hadFocus) this.#detail.focus();

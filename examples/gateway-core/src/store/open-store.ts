@@ -2,26 +2,16 @@ import type { Clock } from "slipway";
 import { join } from "node:path";
 import type { GatewayLedger } from "../gateway/activations.js";
 import { messageOf, type Log } from "../gateway/log.js";
+import type { ChangeListener } from "./change-listener.js";
 import { ChangeFeed } from "./postgres/change-feed.js";
-import type { ToldChange } from "./postgres/change-teller.js";
 import { PostgresStore } from "./postgres/postgres-store.js";
-import type { RecordStore, StoredRecord } from "./record-store.js";
+import type { RecordStore } from "./record-store.js";
 import type { SessionStore } from "./session-store.js";
 import { SqliteActivationLedger } from "./sqlite-activation-ledger.js";
+import { bindBelongings } from "./sqlite-belongings.js";
 import { SqliteStore } from "./sqlite-store.js";
+import { watchSqlite } from "./sqlite-watch.js";
 import { StoreClock, type StoreClockOptions } from "./store-clock.js";
-
-/** A write, as a store tells of it. */
-export interface NoticedChange extends ToldChange {
-  /** What was written, `null` for a removal, where the store's news bring it. Absent: it has to be read. */
-  readonly found?: StoredRecord | null | undefined;
-}
-
-/** Who wants to hear of writes that others made. */
-export interface ChangeListener {
-  noticeChange(change: NoticedChange): Promise<void>;
-  noticeGap(): void;
-}
 
 /** A store with what belongs to it: whose time counts, where sessions are kept, and news of others' writes. */
 export interface OpenStore extends AsyncDisposable {
@@ -29,6 +19,8 @@ export interface OpenStore extends AsyncDisposable {
   readonly ledger: GatewayLedger;
   readonly clock: Clock;
   readonly sessionStore?: SessionStore | undefined;
+  /** Whether it tells of every write of others, so that nobody needs to look for them. Absent: it does not. */
+  readonly tellsOfWrites?: boolean | undefined;
   /** Begins to tell of writes. */
   follow(listener: ChangeListener): void;
   /** The gateway begins to end: nothing is waited for any more that the store cannot do now. */
@@ -93,12 +85,32 @@ export async function openStorage(storage: Storage, hostClock: Clock, log: Log):
   };
 }
 
+/** A file that other gateways of this machine may share: a look each second tells whether any of them wrote. */
+async function openSqlite(path: string, clock: Clock, log: Log): Promise<OpenStore> {
+  const store = new SqliteStore(path);
+  const opened = await openStorage({ store, ledger: new SqliteActivationLedger(path) }, clock, log);
+  bindBelongings(path);
+  const closing = new AbortController();
+  let watching: Promise<void> = Promise.resolve();
+  return {
+    ...opened,
+    tellsOfWrites: true,
+    follow(listener) {
+      const onError = (error: unknown): void => log("change-feed", { error: messageOf(error) });
+      watching = watchSqlite({ store, clock, signal: closing.signal, listener, onError });
+    },
+    async [Symbol.asyncDispose]() {
+      closing.abort();
+      await watching;
+      await opened[Symbol.asyncDispose]();
+    },
+  };
+}
+
 /** Opens the store of a gateway. Replicas that share a database go by the database's clock. */
 export async function openStore({ dataDir, databaseUrl, clock, log }: OpenStoreOptions): Promise<OpenStore> {
   if (databaseUrl === undefined) {
-    const path = join(dataDir, "gateway.db");
-    const storage = { store: new SqliteStore(path), ledger: new SqliteActivationLedger(path) };
-    return openStorage(storage, clock, log);
+    return openSqlite(join(dataDir, "gateway.db"), clock, log);
   }
   const database = { url: databaseUrl };
   const store = await PostgresStore.open(database);
@@ -113,6 +125,7 @@ export async function openStore({ dataDir, databaseUrl, clock, log }: OpenStoreO
     ledger: store.ledger,
     clock: storeClock,
     sessionStore: store.sessions,
+    tellsOfWrites: true,
     follow(listener) {
       feed = new ChangeFeed({
         database,

@@ -63,6 +63,7 @@ export class SqliteStore implements RecordStore {
            ORDER BY due_at, id LIMIT ?)
          RETURNING *`,
       ),
+      writes: database.prepare("PRAGMA data_version"),
       earliest: database.prepare("SELECT min(due_at) AS due_at FROM records WHERE due_at IS NOT NULL"),
     };
   }
@@ -118,6 +119,11 @@ export class SqliteStore implements RecordStore {
 
   earliestDue(): Promise<number | null> {
     return this.#step(() => (this.#statements.earliest.get() as { due_at: number | null }).due_at);
+  }
+
+  /** A number that is another one when another connection has written to the file since this was asked last. */
+  writesOfOthers(): Promise<number> {
+    return this.#step(() => (this.#statements.writes.get() as { data_version: number }).data_version);
   }
 
   close(): Promise<void> {

@@ -102,8 +102,14 @@ export class ResourceSessions implements SessionStore {
     }
     // Its own are known here before they are told of.
     for (const id of ids ?? this.#held.keys()) note(this.#held.get(id)?.session);
-    if (ids === undefined) this.#removing ??= this.#removeLeft(now).finally(() => (this.#removing = null));
+    if (ids === undefined) void this.sweepSessions(now);
     return Promise.resolve([...live.values()]);
+  }
+
+  /** Of its own a gateway drops with the next write what has run out: here go the objects of those that are gone. */
+  sweepSessions(before: number): Promise<void> {
+    this.#removing ??= this.#removeLeft(before).finally(() => (this.#removing = null));
+    return this.#removing;
   }
 
   async endSessions(owner: string): Promise<void> {

@@ -1,6 +1,8 @@
 import type pg from "pg";
 import { CHANNEL } from "./migrations.js";
 
+const TRIES = 3;
+
 /** A write as it is told to everybody who listens. */
 export interface ToldChange {
   readonly id: string;
@@ -40,14 +42,24 @@ export class ChangeTeller {
     while (this.#untold.size > 0) {
       const payloads = [...this.#untold].map(([id, version]) => payloadOf({ id, version }));
       this.#untold = new Map();
-      await this.#pool
-        .query("SELECT pg_notify($1, payload) FROM unnest($2::text[]) AS given (payload)", [
-          CHANNEL,
-          payloads,
-        ])
-        .catch(() => undefined);
+      await this.#notify(payloads);
     }
     this.#telling = null;
+  }
+
+  /** A connection that broke is replaced by another one; where there is none at all, those who listen have lost theirs. */
+  async #notify(payloads: readonly string[]): Promise<void> {
+    for (let tries = 1; tries <= TRIES; tries += 1) {
+      try {
+        await this.#pool.query("SELECT pg_notify($1, payload) FROM unnest($2::text[]) AS given (payload)", [
+          CHANNEL,
+          payloads,
+        ]);
+        return;
+      } catch {
+        // Told twice is no harm.
+      }
+    }
   }
 }
 

@@ -1,6 +1,6 @@
-import type pg from "pg";
+import pg from "pg";
 import { NewerStoreError } from "../migrations.js";
-import { transaction } from "./pool.js";
+import { connectionOptions, transaction, type PostgresOptions } from "./pool.js";
 
 /** The channel on which writes of records are told. */
 export const CHANNEL = "slipway_records";
@@ -46,10 +46,40 @@ const STEPS: readonly string[] = [
   // Transactions that notify commit one after another, each waiting for the disk: the store tells after the write.
   `DROP TRIGGER records_told ON records;
    DROP FUNCTION records_tell();`,
+  // What belongs to a record goes with it, in the transaction that removes it, whoever removes it and in whatever way.
+  `CREATE FUNCTION records_gone() RETURNS trigger LANGUAGE plpgsql AS $$
+   BEGIN
+     DELETE FROM sessions WHERE id = OLD.id;
+     DELETE FROM activations WHERE instance_id >= OLD.id || '/' AND instance_id < OLD.id || '0';
+     RETURN NULL;
+   END $$;
+   CREATE TRIGGER records_gone AFTER DELETE ON records FOR EACH ROW EXECUTE FUNCTION records_gone();
+   DELETE FROM sessions WHERE NOT EXISTS (SELECT FROM records WHERE records.id = sessions.id);
+   DELETE FROM activations
+     WHERE NOT EXISTS (SELECT FROM records WHERE records.id = split_part(activations.instance_id, '/', 1));
+   CREATE INDEX sessions_until ON sessions (until);`,
 ];
 
+/** A step may rewrite a large table, and whoever comes second waits for whoever came first. */
+const MIGRATION_MS = 600_000;
+
 /** Brings the schema up to date. Any number of gateways may do it at once. */
-export async function migratePostgres(pool: pg.Pool): Promise<void> {
+export async function migratePostgres(options: PostgresOptions): Promise<void> {
+  const patient = {
+    ...connectionOptions(options),
+    statement_timeout: MIGRATION_MS,
+    query_timeout: MIGRATION_MS + 1000,
+  };
+  const pool = new pg.Pool({ ...patient, max: 1 });
+  pool.on("error", () => undefined);
+  try {
+    await migrateOn(pool);
+  } finally {
+    await pool.end();
+  }
+}
+
+async function migrateOn(pool: pg.Pool): Promise<void> {
   await transaction(pool, async (client) => {
     await client.query("SELECT pg_advisory_xact_lock($1)", [LOCK]);
     await client.query("CREATE TABLE IF NOT EXISTS migrations (step INTEGER PRIMARY KEY)");

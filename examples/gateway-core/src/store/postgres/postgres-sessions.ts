@@ -27,6 +27,7 @@ export class PostgresSessions implements SessionStore {
     await this.#pool.query(
       `INSERT INTO sessions (id, instance_id, owner, until)
        SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[]) AS given (id, instance_id, owner, until)
+       WHERE EXISTS (SELECT FROM records WHERE records.id = given.id)
        ORDER BY id
        ON CONFLICT (id) DO UPDATE SET instance_id = excluded.instance_id, owner = excluded.owner, until = excluded.until
        WHERE sessions.until <= excluded.until`,
@@ -40,6 +41,10 @@ export class PostgresSessions implements SessionStore {
       [now, ids === undefined ? null : [...ids]],
     );
     return rows.map(({ id, instance_id: instanceId, owner, until }) => ({ id, instanceId, owner, until }));
+  }
+
+  async sweepSessions(before: number): Promise<void> {
+    await this.#pool.query("DELETE FROM sessions WHERE until < $1", [before]);
   }
 
   async endSessions(owner: string): Promise<void> {

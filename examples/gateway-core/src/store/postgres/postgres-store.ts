@@ -8,7 +8,7 @@ import type {
   StoredRecord,
 } from "../record-store.js";
 import { byDue } from "../due-order.js";
-import { ChangeTeller } from "./change-teller.js";
+import { ChangeTeller, type ToldChange } from "./change-teller.js";
 import { migratePostgres } from "./migrations.js";
 import { PostgresActivationLedger } from "./postgres-ledger.js";
 import { PostgresSessions } from "./postgres-sessions.js";
@@ -57,7 +57,7 @@ export class PostgresStore implements RecordStore {
   static async open(options: PostgresOptions): Promise<PostgresStore> {
     const pool = openPool(options);
     try {
-      await migratePostgres(pool);
+      await migratePostgres(options);
     } catch (error) {
       await pool.end().catch(() => undefined);
       throw error;
@@ -75,7 +75,7 @@ export class PostgresStore implements RecordStore {
       return "inserted";
     } catch (error) {
       const { code, constraint } = error as { code?: unknown; constraint?: unknown };
-      if (code !== UNIQUE_VIOLATION) throw error;
+      if (code !== UNIQUE_VIOLATION) throw this.#perhaps({ id, version: 1 }, error);
       return constraint === "records_name" ? "name-taken" : "id-taken";
     }
   }
@@ -91,20 +91,19 @@ export class PostgresStore implements RecordStore {
   }
 
   async compareAndSwap(id: string, version: number, { dueAt, value }: RecordChange): Promise<boolean> {
-    const { rowCount } = await this.#pool.query(
+    return this.#write(
+      { id, version: version + 1 },
       `UPDATE records SET version = version + 1, due_at = $3, value = $4, claimed_by = NULL, claimed_until = NULL
        WHERE id = $1 AND version = $2`,
       [id, version, dueAt, JSON.stringify(value)],
     );
-    return this.#told(id, version + 1, rowCount);
   }
 
   async delete(id: string, version: number): Promise<boolean> {
-    const { rowCount } = await this.#pool.query("DELETE FROM records WHERE id = $1 AND version = $2", [
+    return this.#write({ id, version: version + 1 }, "DELETE FROM records WHERE id = $1 AND version = $2", [
       id,
       version,
     ]);
-    return this.#told(id, version + 1, rowCount);
   }
 
   async list({ after, limit }: { after?: string | undefined; limit: number }): Promise<RecordPage> {
@@ -144,11 +143,22 @@ export class PostgresStore implements RecordStore {
     if (!this.#pool.ended) await this.#pool.end();
   }
 
-  /** Whether a row was written; if so everybody who listens hears of it. */
-  #told(id: string, version: number, rowCount: number | null): boolean {
-    if (rowCount !== 1) return false;
-    this.#teller.tell({ id, version });
+  /** Whether a row was written; if so, or if nobody knows, everybody who listens hears of it. */
+  async #write(change: ToldChange, sql: string, values: readonly unknown[]): Promise<boolean> {
+    try {
+      const { rowCount } = await this.#pool.query(sql, [...values]);
+      if (rowCount !== 1) return false;
+    } catch (error) {
+      throw this.#perhaps(change, error);
+    }
+    this.#teller.tell(change);
     return true;
+  }
+
+  /** A connection that broke leaves it open whether the write was done. News are a hint to look, which finds out. */
+  #perhaps(change: ToldChange, error: unknown): Error {
+    this.#teller.tell(change);
+    return error as Error;
   }
 
   async #rows(sql: string, values: readonly unknown[]): Promise<StoredRecord[]> {
