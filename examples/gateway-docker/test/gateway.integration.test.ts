@@ -197,7 +197,7 @@ describe.skipIf(whyNoEngine !== null)(`a gateway over a real engine (${whyNoEngi
         },
       ]);
       expect(waiting.deadline).toMatchObject({
-        limitedBy: "attempt-ceiling",
+        limitedBy: "phase-ceiling",
         bounds: { budget: null, stall: null },
       });
       const stalled = await gateway.until(one.id, ({ phase }) => phase === "Error");
