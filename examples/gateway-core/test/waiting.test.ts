@@ -2,11 +2,13 @@ import { readDeadline } from "slipway";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { newRecord } from "../src/decide/attempt.js";
 import { recordLaunched } from "../src/decide/driver-report.js";
+import { recordProgress } from "../src/decide/progress-report.js";
 import { withWaiting } from "../src/decide/waiting.js";
 import type { DriverProgress } from "../src/driver/driver.js";
 import { planFor } from "../src/gateway/budgets.js";
 import type { Gateway } from "../src/gateway/gateway.js";
 import { decodeRecord } from "../src/record/record-schema.js";
+import type { SandboxRecord } from "../src/record/record.js";
 import { Bench, BUDGETS } from "./bench.js";
 import { NOW, recordWith } from "./records.js";
 import { imageReport } from "./step-reports.js";
@@ -206,6 +208,43 @@ describe("waiting for somebody else's work", () => {
     await bench.settle();
     await say(waiting(1));
     expect(await deadline()).toMatchObject({ paused: false });
+  });
+
+  it("does not begin with the late word of a launch that has failed, before the next try or during it", async () => {
+    const failed = bench.driver.launches.at(-1)!;
+    await bench.pass(1000);
+    failed.fail(new Error("the lock's file is gone"));
+    await bench.settle();
+    const left = await budgetLeft();
+    failed.context.report(waiting(1));
+    await bench.settle();
+    expect(await deadline()).toMatchObject({ paused: false, status: "active" });
+    await bench.pass(400);
+    expect(await budgetLeft()).toBe(left - 400);
+    await bench.pass(600);
+    expect(bench.driver.launches).toHaveLength(2);
+    failed.context.report(waiting(2));
+    await bench.settle();
+    expect(await deadline()).toMatchObject({ paused: false, status: "active" });
+    // The one that is at work now may still wait.
+    await say(waiting(0));
+    expect(await deadline()).toMatchObject({ paused: true });
+  });
+
+  it("begins with the word of the run that is launching only, whatever the record has of it", () => {
+    const { deadline: state, ...others } = recordWith();
+    const attempt = state!.attempt;
+    const launching = { id: "sb-2", run: 2, handle: null, startedAt: NOW, launchedAt: null };
+    const records: readonly (readonly [SandboxRecord, boolean])[] = [
+      [{ ...others, deadline: state, run: 2, instance: launching }, true],
+      [{ ...others, deadline: state, run: 2, instance: null }, false],
+      [{ ...others, deadline: state, run: 2, instance: { ...launching, launchedAt: NOW } }, false],
+      [{ ...others, deadline: state, run: 2, instance: { ...launching, run: 1 } }, false],
+    ];
+    for (const [record, begins] of records) {
+      const told = recordProgress(record, { attempt, run: 2, progress: waiting(1) }, state!.startedAt + 1000);
+      expect(told.record.deadline?.pausedAt !== null).toBe(begins);
+    }
   });
 
   it("is not ended by an earlier run that says it has started", async () => {
