@@ -101,6 +101,17 @@ export class Lab {
     return () => process.kill(pid, "SIGCONT");
   }
 
+  /** Freezes whatever packs an image, so that an export is in its middle for as long as a test wants. */
+  async freezePacker(): Promise<() => void> {
+    const packers = (await this.processes()).filter((line) => / sqfstar\b/.test(line));
+    const pids = packers.map((line) => Number.parseInt(line, 10));
+    if (pids.length === 0) throw new Error("nothing packs an image");
+    for (const pid of pids) process.kill(pid, "SIGSTOP");
+    return () => {
+      for (const pid of pids.splice(0)) process.kill(pid, "SIGCONT");
+    };
+  }
+
   async killEngine(): Promise<void> {
     await run(join(ENGINES, "docker.sh"), ["kill", this.engineDir]);
   }
