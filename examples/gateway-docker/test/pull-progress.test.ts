@@ -68,8 +68,31 @@ describe("what an engine says of a pull", () => {
   });
 
   it("knows a size that was never told once the layer is complete", () => {
-    const steps = play([said("a", "Pulling fs layer"), said("a", "Download complete")]);
-    expect(steps.at(-1)).toMatchObject({ step: "download", position: 0, total: 0, done: true });
+    const steps = play([
+      said("a", "Pulling fs layer"),
+      said("a", "Download complete"),
+      said("a", "Extracting", 3, 9),
+    ]);
+    expect(steps.map(({ step, position, total, done }) => [step, position, total, done])).toEqual([
+      ["download", 0, null, false],
+      ["download", 0, 0, false],
+      ["download", 9, 9, true],
+    ]);
+  });
+
+  it("does not end the download with the layers that are there already, which are named first", () => {
+    const steps = play([
+      said("old", "Already exists"),
+      said("older", "Already exists"),
+      said("a", "Pulling fs layer"),
+      said("a", "Downloading", 50, 50),
+      said("a", "Download complete"),
+      // Announced late, when all the others had come.
+      said("b", "Pulling fs layer"),
+      said("b", "Downloading", 10, 100),
+    ]);
+    expect(steps.map(({ step, done }) => `${step} ${done}`)).toEqual(steps.map(() => "download false"));
+    expect(steps.at(-1)).toMatchObject({ position: 60, total: 150 });
   });
 
   it("never takes the seconds of an unpacking for bytes, and counts a layer's bytes once it is there", () => {
@@ -89,7 +112,6 @@ describe("what an engine says of a pull", () => {
       said("a", "Pull complete"),
     ]).filter(({ step }) => step === "image");
     expect(steps.map(({ position, total, seconds }) => [position, total, seconds])).toEqual([
-      [null, 4_000_000_900, 1],
       [null, 4_000_000_900, 2],
       [null, 4_000_000_900, 3],
       [900, 4_000_000_900, 3],

@@ -16,7 +16,7 @@ interface Layer {
   /** Compressed size, `null` until the engine tells. */
   total: number | null;
   present: boolean;
-  stage: "waiting" | "downloading" | "downloaded" | "unpacked";
+  stage: "waiting" | "downloading" | "downloaded" | "unpacking" | "unpacked";
 }
 
 /**
@@ -34,9 +34,7 @@ export class PullProgress {
     if (typeof id !== "string" || typeof status !== "string" || !this.#apply(id, status, message))
       return null;
     const layers = [...this.#layers.values()];
-    if (!layers.every((layer) => layer.stage === "downloaded" || layer.stage === "unpacked")) {
-      return this.#sum("download", layers, (layer) => layer.downloaded, false);
-    }
+    if (!isFetched(layers)) return this.#sum("download", layers, (layer) => layer.downloaded, false);
     if (this.#downloadDone) return this.#sum("image", layers, (layer) => layer.unpacked, false);
     this.#downloadDone = true;
     return this.#sum("download", layers, (layer) => layer.downloaded, true);
@@ -79,6 +77,7 @@ export class PullProgress {
         layer.unpacked = Math.max(layer.unpacked, current);
         atLeast(layer, total);
         complete(layer);
+        if (layer.stage === "downloaded") layer.stage = "unpacking";
         break;
       case "Pull complete":
         atLeast(layer, layer.downloaded);
@@ -126,6 +125,17 @@ const UNHEARD: Readonly<Layer> = {
   stage: "waiting",
 };
 
+/**
+ * Whether there is nothing left to fetch. Layers are announced one by one, those that are there already first: that all of
+ * the announced ones are there says so only once one that had to be fetched is being unpacked.
+ */
+function isFetched(layers: readonly Layer[]): boolean {
+  const unpacks = layers.some(
+    ({ present, stage }) => !present && (stage === "unpacking" || stage === "unpacked"),
+  );
+  return unpacks && layers.every(({ stage }) => stage !== "waiting" && stage !== "downloading");
+}
+
 /** A size that was told later is the better one, when it is larger. */
 function atLeast(layer: Layer, bytes: number | null): void {
   if (bytes !== null) layer.total = Math.max(layer.total ?? 0, bytes);
@@ -133,7 +143,7 @@ function atLeast(layer: Layer, bytes: number | null): void {
 
 function complete(layer: Layer): void {
   if (layer.total !== null) layer.downloaded = Math.max(layer.downloaded, layer.total);
-  if (layer.stage !== "unpacked") layer.stage = "downloaded";
+  if (layer.stage === "waiting" || layer.stage === "downloading") layer.stage = "downloaded";
 }
 
 interface Detail {
