@@ -61,6 +61,18 @@ describe("a driver's report", () => {
     expect(before).toMatchObject({ status: "running", position: null, total: null, percent: null });
   });
 
+  it("that counts bytes of a step that began without is no count in its other unit", () => {
+    const began = imageReport(undefined, { unit: "none" });
+    const [image] = stepsAfter(START + 9000, at(1000, began), at(2000, imageReport(512, { total: 600 })));
+    expect(image).toMatchObject({
+      unit: "none",
+      status: "running",
+      position: null,
+      total: null,
+      quietMs: 7000,
+    });
+  });
+
   it("of a step that is new takes its place behind what this run did, and before what it has yet to do", () => {
     const done = (step: string): DriverProgress => ({
       step,

@@ -70,7 +70,8 @@ export function reportSteps(
     steps = state;
     outcomes.push(outcome);
   };
-  if (counts) take({ type: "report", ...address, position, total, part });
+  // With its unit: bytes of a step that this run began without counting are a sign of life, and no other unit's count.
+  if (counts) take({ type: "report", ...address, position, total, part, unit: progress.unit });
   else if (done !== true) take({ type: "start", ...address });
   if (busySeconds !== undefined) take({ type: "report", ...address, position: busySeconds, unit: "s" });
   if (done === true) take({ type: "finish", ...address });
