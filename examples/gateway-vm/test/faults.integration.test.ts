@@ -72,9 +72,11 @@ describe.skipIf(whyNoLab !== null)(
       timeout: LIMIT_MS,
     }, async () => {
       const { client } = await opened();
+      const letGo = lab.holdExports();
       const { id, deadline } = await client.create(create("local-big:1"));
       await until(id, ({ steps }) => (steps[0]?.position ?? 0) > 0);
       await lab.killEngine();
+      letGo();
       const waiting = await until(id, ({ message }) => message.includes("The Docker engine failed"));
       expect(waiting).toMatchObject({ phase: "Provisioning", attempt: 1 });
       expect(open(waiting)).toEqual(["stop: stop", "delete: delete"]);
@@ -130,7 +132,11 @@ describe.skipIf(whyNoLab !== null)(
       const { id } = await client.create({ ...made, driverOptions });
       await until(id, ({ phase }) => phase === "Ready" || phase === "Error");
       const workspace = join(dataDir, "vm/sandboxes", id, "workspace.img");
-      await eventually("the mark", async () => (await readFile(workspace)).includes("the mark is there\n"));
+      await eventually(
+        "the mark",
+        async () => (await readFile(workspace)).includes("the mark is there\n"),
+        LIMIT_MS,
+      );
       const [line = ""] = await lab.machines();
       const before = await client.get(id);
       process.kill(Number.parseInt(line, 10), "SIGKILL");
@@ -208,12 +214,11 @@ describe.skipIf(whyNoLab !== null)(
       events.on("data", (chunk: Buffer) => exported.push(String(chunk)));
       const make = async (name: string): Promise<string> =>
         (await client.create(create("local-big:1", ["sleep", "1000"], name))).id;
+      const letGo = lab.holdExports();
       const first = await make("first");
       await until(first, exports);
-      // However fast an export is: it stands still until the other one was seen waiting.
-      const thaw = await lab.freezePacker();
       const second = await make("second");
-      const waiting = await until(second, waits).finally(thaw);
+      const waiting = await until(second, waits).finally(letGo);
       expect(stepOf(waiting, "image-wait-1")).toMatchObject({
         activeLabel: "Waiting for image, which sandbox first is packing",
         subject: "local-big:1",
@@ -239,7 +244,7 @@ describe.skipIf(whyNoLab !== null)(
       dataDir = await lab.dataDir();
       const cli = join(import.meta.dirname, "../dist/cli.js");
       const other = new GatewayProcess({ dataDir, args: ["--port", "0"], cli });
-      let thaw = (): void => undefined;
+      const letGo = lab.holdExports();
       try {
         const client = new GatewayClient({ url: await other.start() });
         const { guestDir, dockerSocket } = lab;
@@ -248,12 +253,11 @@ describe.skipIf(whyNoLab !== null)(
         gateway = await StartedGateway.start({ drivers, dataDir: join(dataDir, "data") });
         const { id: first } = await client.create(create("local-big:1", ["sleep", "1000"], "first"));
         await eventually("an export", async () => exports(await client.get(first)), LIMIT_MS);
-        thaw = await lab.freezePacker();
         const { id } = await gateway.client.create(create("local-big:1", ["sleep", "1000"], "second"));
         const waiting = await until(id, waits);
         expect(stepOf(waiting, "image-wait-1")?.activeLabel).toContain("which sandbox first is packing");
         await other.end("SIGKILL");
-        thaw();
+        letGo();
         const ready = await until(id, settled);
         expect(ready).toMatchObject({ phase: "Ready", attempt: 1, run: 1 });
         expect(stepOf(ready, "image")?.label).toBe("Image exported from local Docker");
@@ -265,7 +269,7 @@ describe.skipIf(whyNoLab !== null)(
         expect(await lab.containers()).toEqual([]);
         expect(await lab.machines()).toHaveLength(2);
       } finally {
-        thaw();
+        letGo();
         await other.end("SIGKILL");
       }
     });

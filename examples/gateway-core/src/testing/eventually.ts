@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-const LIMIT_MS = 20_000;
+const LIMIT_MS = 50_000;
 
 /** Looks again and again until something is there; the limit is generous, for a busy machine is no failure. */
 export async function eventually<T>(
