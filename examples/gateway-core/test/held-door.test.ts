@@ -53,9 +53,11 @@ it("lets so much through and no more until it is told, also on a connection that
 });
 
 it("ends one side when the other does", async () => {
-  const [accepted] = await Promise.all([once(server, "connection"), client.write("x")]);
+  const connected = once(server, "connection") as Promise<[Socket]>;
+  client.write("x");
+  const [accepted] = await connected;
   await arrived(1);
-  const gone = new Promise((resolve) => (accepted[0] as Socket).on("close", resolve));
+  const gone = new Promise((resolve) => accepted.on("close", resolve));
   client.destroy();
   await gone;
 });

@@ -142,7 +142,7 @@ describe("waiting for somebody else's work", () => {
 
   it("of an attempt from before there was room for it goes by that attempt's plan", () => {
     const [preparation, admission] = planFor(BUDGETS, {}).phases;
-    const { ceilingMs: _, ...unbounded } = preparation!;
+    const unbounded = { ...preparation!, ceilingMs: undefined };
     const ceilingMs = BUDGETS.preparationMs + BUDGETS.admissionCeilingMs;
     const plan = { ...planFor(BUDGETS, {}), phases: [unbounded, admission!], ceilingMs };
     const sandbox = { ...recordWith(), policy: { version: 1 } };
