@@ -328,6 +328,27 @@ describe("a new run of the driver's work", () => {
     expect(why(driven.report("export", 4_100_000_000, { run: 1 }))).toBe("stale-run");
   });
 
+  it("that finds a step finished does not take what the one before was interrupted at for its size", () => {
+    const interrupted = (total?: number): Driven => {
+      const driven = new Driven();
+      driven.report("export", 1_200_000_000, { run: 1, total });
+      return driven;
+    };
+    const found = interrupted();
+    found.finish("export", 2);
+    expect(found.read("export")).toMatchObject({ finished: true, position: null, percent: null });
+    const implied = interrupted(4_900_000_000);
+    implied.start("disk", 2);
+    expect(implied.read("export")).toMatchObject({ finished: true, position: null, total: 4_900_000_000 });
+    // All of it was counted, and only its end was not told.
+    const complete = interrupted(1_200_000_000);
+    complete.finish("export", 2);
+    expect(complete.read("export")).toMatchObject({ finished: true, position: 1_200_000_000 });
+    const same = interrupted();
+    same.finish("export", 1);
+    expect(same.read("export")).toMatchObject({ finished: true, position: 1_200_000_000 });
+  });
+
   it("reopens what it reports, keeps what it does not, and reports of it without a run are of it", () => {
     const driven = new Driven();
     driven.report("export", 100);
@@ -407,6 +428,17 @@ describe("the rate", () => {
     whole.now += 2000;
     whole.report("export", 1000, { part: "a", total: 1000 });
     expect(whole.read("export").perSecond).toBe(500);
+  });
+
+  it("leaves out what a resumed step had already when it was first counted", () => {
+    const resumed = new Driven();
+    resumed.start("export");
+    resumed.now += 2000;
+    resumed.report("export", 3_000_000_000, { total: 4_900_000_000 });
+    expect(resumed.read("export").perSecond).toBe(null);
+    resumed.now += 2000;
+    resumed.report("export", 3_100_000_000);
+    expect(resumed.read("export").perSecond).toBe(50_000_000);
   });
 
   it("is unknown before a second was measured, and of a finished step", () => {

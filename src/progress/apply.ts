@@ -1,7 +1,7 @@
 import { checkInstant } from "../deadline/instant.js";
 import { isCount } from "./count.js";
 import { MAX_FOREIGN_UNITS, MAX_PARTS } from "./limits.js";
-import { countForeignUnits, findMark, positionOf, withMark } from "./marks.js";
+import { countForeignUnits, findMark, positionOf, totalOf, withMark } from "./marks.js";
 import { nextPace } from "./pace.js";
 import type { PartMark, TrackedStep, TrackerState } from "./state.js";
 import { checkStepEvent, type StepEvent, type StepReport } from "./step-event.js";
@@ -121,8 +121,9 @@ function reported(step: TrackedStep, event: StepReport, run: number, at: number)
   const reopens = fresh || sum > before;
   const finishedAt = reopens ? null : base.finishedAt;
   const stepTotal = says && part === null ? total + 0 : base.total;
-  // A part that is heard of in the middle may have been there before (a resumed layer): no rate is made of that.
-  const found = known === undefined && mark.total !== null && position < mark.total ? position : 0;
+  // What is heard of in the middle may have been there before (a resumed layer or download): no rate is made of that.
+  const ofTotal = part === null ? stepTotal : mark.total;
+  const found = known === undefined && ofTotal !== null && position < ofTotal ? position : 0;
   const next: TrackedStep = {
     step: base.step,
     label: base.label,
@@ -180,12 +181,11 @@ function started(step: TrackedStep, run: number, at: number): Change | StepRefus
   };
 }
 
-/** What was counted stays, also when it was counted in an earlier run: it says how large the result is. */
 function finished(step: TrackedStep, run: number, at: number): Change | StepRefusal {
   if (step.finishedAt !== null) return "duplicate";
   return {
     next: {
-      ...step,
+      ...asFound(step, run),
       startedAt: step.startedAt ?? at,
       heardAt: at,
       finishedAt: at,
@@ -194,6 +194,18 @@ function finished(step: TrackedStep, run: number, at: number): Change | StepRefu
     },
     sign: step.startedAt === null ? { step: step.step, part: null, position: 0, run } : null,
   };
+}
+
+/**
+ * A step that is found finished: what was counted says how large the result is. What an earlier run had counted when it
+ * was interrupted says nothing about it, unless that was all.
+ */
+function asFound(step: TrackedStep, run: number): TrackedStep {
+  if (run <= step.run || step.marks.length === 0) return step;
+  const total = totalOf(step);
+  return total !== null && positionOf(step.marks, null) >= total
+    ? step
+    : { ...step, run, marks: NO_MARKS, pace: null };
 }
 
 function accepted(
@@ -210,7 +222,7 @@ function accepted(
   const underWay = next.finishedAt === null;
   const begins =
     before.startedAt === null || (underWay && (before.finishedAt !== null || next.run > before.run));
-  let completed = begins ? finishEarlier(steps, index, at) : NONE;
+  let completed = begins ? finishEarlier(steps, index, run, at) : NONE;
   if (before.completedAt === null && next.completedAt !== null) completed = [...completed, next.step];
   return {
     state: {
@@ -226,12 +238,12 @@ function accepted(
 }
 
 /** Finishes what is under way before `index`; gives the steps that are finished for the first time. */
-function finishEarlier(steps: TrackedStep[], index: number, at: number): readonly string[] {
+function finishEarlier(steps: TrackedStep[], index: number, run: number, at: number): readonly string[] {
   let completed: string[] | undefined;
   for (let earlier = 0; earlier < index; earlier += 1) {
     const step = steps[earlier];
     if (step === undefined || step.startedAt === null || step.finishedAt !== null) continue;
-    steps[earlier] = { ...step, finishedAt: at, completedAt: step.completedAt ?? at };
+    steps[earlier] = { ...asFound(step, run), finishedAt: at, completedAt: step.completedAt ?? at };
     if (step.completedAt === null) (completed ??= []).push(step.step);
   }
   return completed ?? NONE;

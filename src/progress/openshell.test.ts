@@ -27,6 +27,14 @@ const image = (reason: string, ref = request.image): OpenShellEvent => ({
 });
 
 describe("OpenShell's metadata", () => {
+  it("has one line, also for a finished step that is about nothing", () => {
+    const steps = [{ step: "start", label: "Sandbox\u001b[2Jready\nat last", subject: "" }];
+    const tracker = new StepTracker(steps, { clock: new VirtualClock() });
+    tracker.finish("start", "");
+    const metadata = toOpenShellProgress([], tracker.readings(), () => "starting_sandbox");
+    expect(metadata?.["openshell.progress.complete_label"]).toBe("Sandbox?[2Jready?at last");
+  });
+
   it("is read as it is, and what is no text is not there", () => {
     expect(
       readOpenShellProgress({

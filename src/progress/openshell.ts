@@ -143,7 +143,8 @@ function completeLabel(own: readonly StepReading[]): string {
   if (reading === undefined) return "";
   const size = reading.position === null ? "" : formatQuantity(reading.position, reading.unit);
   const facts = [printable(reading.subject), size].filter((text) => text !== "");
-  return facts.length === 0 ? reading.label : `${printable(reading.label)} (${facts.join(", ")})`;
+  const label = printable(reading.label);
+  return facts.length === 0 ? label : `${label} (${facts.join(", ")})`;
 }
 
 /** Without the mark and the time, which OpenShell's readers add themselves. */

@@ -22,7 +22,8 @@ describe("an active deadline", () => {
     expect(summary.bars.map(({ key, limits, left }) => [key, limits, left])).toEqual([
       ["stall", true, "6 s left"],
       ["budget", false, "2 min 50 s left"],
-      ["attempt-ceiling", false, "8 min 50 s left"],
+      ["phase-ceiling", false, "5 min 50 s left"],
+      ["attempt-ceiling", false, "11 min 50 s left"],
     ]);
     expect(summary.headline).toBe("6 s left in preparation, limited by: silence without progress");
     expect(summary.bars[1]).toMatchObject({ fraction: 10 / 180, renewedFrom: null, note: "3 min in all" });
@@ -51,7 +52,10 @@ describe("an active deadline", () => {
     const waiting = recordAfter([START + 4000, imageReport(1)], [START + 10_000, wait(5)]);
     const now = START + 100_000;
     const still = deadlineSummary(viewAt(waiting, now), now);
-    expect(still.bars.map(({ key, limits }) => [key, limits])).toEqual([["attempt-ceiling", true]]);
+    expect(still.bars.map(({ key, limits }) => [key, limits])).toEqual([
+      ["phase-ceiling", true],
+      ["attempt-ceiling", false],
+    ]);
     expect(still.detail).toBe(
       "The window of preparation stands still while somebody else's work is waited for, with 2 min 50 s left.",
     );

@@ -114,6 +114,7 @@ describeInChromium("the live page over a real gateway with real processes", (pag
     expect(await meters.evaluateAll((all) => all.map((each) => each.getAttribute("aria-label")))).toEqual([
       "Silence without progress",
       "Window of preparation",
+      "Ceiling of preparation",
       "Ceiling of the attempt",
     ]);
     expect(await meters.first().getAttribute("aria-valuetext")).toMatch(/left of 2 minutes, limits now$/);

@@ -29,6 +29,12 @@ describe("reports that come faster than they are written", () => {
     expect(await committed(...reports)).toEqual([reports[0], reports[3]]);
   });
 
+  it("of time that goes by are one as well, and no bytes are lost for it", async () => {
+    const busy = (busySeconds: number, position?: number) => imageReport(position, { busySeconds });
+    const reports = [busy(1), busy(2), busy(3), busy(4, 9), busy(5)];
+    expect(await committed(...reports)).toEqual([reports[0], reports[3], reports[4]]);
+  });
+
   it("of several layers are one for each, for they add up", async () => {
     const layer = (part: string, position: number) => imageReport(position, { part });
     expect(await committed(layer("a", 1), layer("a", 5), layer("b", 7), layer("a", 9))).toEqual([

@@ -5,6 +5,7 @@ import { recordProgress, type ProgressResult } from "../src/decide/progress-repo
 import type { DriverProgress } from "../src/driver/driver.js";
 import { stepViews } from "../src/http/step-view.js";
 import type { SandboxRecord } from "../src/record/record.js";
+import { BUDGETS } from "./bench.js";
 import { NOW } from "./records.js";
 import { imageReport, recordAfter, stepsAfter, type Said } from "./step-reports.js";
 
@@ -43,6 +44,33 @@ describe("a driver's report", () => {
     );
     expect(stepViews(record, START + 2000)[0]).toMatchObject({ position: 60, total: 400, percent: 15 });
     expect(record.deadline?.marks).toEqual([{ step: "image", part: null, position: 60 }]);
+  });
+
+  it("of time that went by counts no bytes, and is a sign of life for as long as it rises", () => {
+    const busy = (busySeconds: number): DriverProgress => imageReport(undefined, { busySeconds });
+    const said = [at(1000, imageReport(7, { total: 9 })), at(8000, busy(5)), at(16_000, busy(13))] as const;
+    const record = recordAfter(...said);
+    expect(stepViews(record, START + 16_000)[0]).toMatchObject({ position: 7, total: 9, quietMs: 0 });
+    expect(record.deadline).toMatchObject({
+      status: "active",
+      stallEndsAt: START + 16_000 + BUDGETS.stallMs!,
+      windowEndsAt: recordAfter(said[0]).deadline?.windowEndsAt,
+    });
+    expect(result(record, at(17_000, busy(13)))).toEqual({ applied: false, why: "duplicate" });
+    const [before] = stepsAfter(START + 9000, at(8000, busy(5)));
+    expect(before).toMatchObject({ status: "running", position: null, total: null, percent: null });
+  });
+
+  it("that counts bytes of a step that began without is no count in its other unit", () => {
+    const began = imageReport(undefined, { unit: "none" });
+    const [image] = stepsAfter(START + 9000, at(1000, began), at(2000, imageReport(512, { total: 600 })));
+    expect(image).toMatchObject({
+      unit: "none",
+      status: "running",
+      position: null,
+      total: null,
+      quietMs: 7000,
+    });
   });
 
   it("of a step that is new takes its place behind what this run did, and before what it has yet to do", () => {
@@ -114,6 +142,7 @@ describe("a driver's report", () => {
       part: fc.option(fc.constantFrom("a", "b"), { nil: undefined }),
       position: fc.option(fc.oneof(fc.nat(), fc.double()), { nil: undefined }),
       total: fc.option(fc.oneof(fc.nat(), fc.double()), { nil: undefined }),
+      busySeconds: fc.option(fc.oneof(fc.nat(), fc.double()), { nil: undefined }),
       done: fc.boolean(),
       waiting: fc.boolean(),
     });

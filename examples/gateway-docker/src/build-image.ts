@@ -2,7 +2,7 @@
 import { createWriteStream } from "node:fs";
 import { pipeline } from "node:stream/promises";
 import { parseArgs } from "node:util";
-import { connectEngine, jsonLines } from "./engine.js";
+import { connectEngine, failureIn, jsonLines } from "./engine.js";
 import { findBusybox, packSandboxImage } from "./guest/sandbox-image.js";
 
 const USAGE = `Builds the image that sandboxes run in, FROM scratch, out of this machine's Node and busybox.
@@ -35,7 +35,8 @@ async function build(): Promise<void> {
   const changes = ["ENV PATH=/usr/local/bin:/bin", "WORKDIR /workspace"];
   const answer = docker.importImage(tar, { repo, changes });
   for await (const message of jsonLines(await answer)) {
-    if (typeof message["error"] === "string") throw new Error(message["error"]);
+    const failure = failureIn(message);
+    if (failure !== null) throw new Error(failure);
   }
   console.log(repo);
 }

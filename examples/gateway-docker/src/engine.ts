@@ -59,6 +59,14 @@ export async function* jsonLines(stream: NodeJS.ReadableStream): AsyncGenerator<
   if (last !== null) yield last;
 }
 
+/** The failure that one of these messages tells, `null` for any other. The plain `error` is gone from newer engines. */
+export function failureIn(message: Readonly<Record<string, unknown>>): string | null {
+  const { error, errorDetail } = message;
+  const texts = [(errorDetail as { message?: unknown } | null | undefined)?.message, error];
+  for (const text of texts) if (typeof text === "string" && text !== "") return text;
+  return (errorDetail ?? error ?? null) === null ? null : "no reason was given";
+}
+
 /** A line that an engine of another version or a broken connection garbled is no message. */
 function parse(line: string): Record<string, unknown> | null {
   try {

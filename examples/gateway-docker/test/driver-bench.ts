@@ -17,8 +17,13 @@ export class DriverBench {
 
   constructor(engine: TestEngine, options: Partial<DockerDriverOptions> = {}) {
     this.engine = engine;
-    // A grace of zero would be a kill; one second is the engine's smallest.
-    this.driver = new DockerDriver({ docker: engine.docker, gateway: "test", stopGraceMs: 1000, ...options });
+    // Long enough for whoever obeys, on any machine. Who does not needs less: one second is the engine's smallest.
+    this.driver = new DockerDriver({
+      docker: engine.docker,
+      gateway: "test",
+      stopGraceMs: 60_000,
+      ...options,
+    });
     const id = randomUUID();
     this.sandbox = { id, name: `sandbox-${id.slice(0, 8)}` };
   }
@@ -69,7 +74,7 @@ export function open({ operations }: SandboxView): readonly string[] {
   );
 }
 
-export async function until<Value>(look: () => Promise<Value | null>, limitMs = 40_000): Promise<Value> {
+export async function until<Value>(look: () => Promise<Value | null>, limitMs = 50_000): Promise<Value> {
   const end = Date.now() + limitMs;
   for (;;) {
     const found = await look();

@@ -1,5 +1,6 @@
 import { derivePhase, type DesiredState, type ExpectedRun } from "slipway/phase";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import type { DockerDriverOptions } from "../src/docker-driver.js";
 import { DriverBench, TOKEN, until } from "./driver-bench.js";
 import { importStandIn, TestEngine, whyNoEngine } from "./engine.js";
 
@@ -7,11 +8,12 @@ const sleep = ["sleep", "1000"];
 
 describe.skipIf(whyNoEngine !== null)(
   `the Docker driver on a real engine (${whyNoEngine ?? "dockerd"})`,
+  { timeout: 240_000 },
   () => {
     let engine: TestEngine;
     const benches: DriverBench[] = [];
-    const bench = (): DriverBench => {
-      const made = new DriverBench(engine);
+    const bench = (options: Partial<DockerDriverOptions> = {}): DriverBench => {
+      const made = new DriverBench(engine, options);
       benches.push(made);
       return made;
     };
@@ -121,8 +123,8 @@ describe.skipIf(whyNoEngine !== null)(
         options = {},
         act: (at: DriverBench, handle: string) => Promise<void> = () => Promise.resolve(),
         desired: DesiredState = "running",
+        at = bench(),
       ): Promise<unknown> => {
-        const at = bench();
         const handle = await at.launch(at.request(1, command, { options }));
         await act(at, handle);
         const run = { instanceId: "instance-1", desired };
@@ -160,7 +162,13 @@ describe.skipIf(whyNoEngine !== null)(
         exitCode: 143,
       });
       expect(
-        await phases(["sh", "-c", `trap '' TERM; ${up} while :; do sleep 1; done`], {}, stop, "stopped"),
+        await phases(
+          ["sh", "-c", `trap '' TERM; ${up} while :; do sleep 1; done`],
+          {},
+          stop,
+          "stopped",
+          bench({ stopGraceMs: 1000 }),
+        ),
       ).toMatchObject({
         phase: "Stopped",
         exitCode: 137,
@@ -173,7 +181,7 @@ describe.skipIf(whyNoEngine !== null)(
         command: ["test", "-e", "/tmp/ok"],
         intervalMs: 200,
         retries: 2,
-        timeoutMs: 5000,
+        timeoutMs: 60_000,
       };
       const handle = await at.launch(at.request(1, sleep, { options: { healthcheck } }));
       const run = { instanceId: "instance-1" };

@@ -5,7 +5,7 @@ import { mkdir, mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
-import { connectEngine, jsonLines } from "../src/engine.js";
+import { connectEngine, failureIn, jsonLines } from "../src/engine.js";
 import { findBusybox, packSandboxImage, type SandboxImageParts } from "../src/guest/sandbox-image.js";
 
 const run = promisify(execFile);
@@ -94,7 +94,8 @@ export class TestEngine {
       changes: all,
     });
     for await (const message of jsonLines(await answer)) {
-      if (typeof message["error"] === "string") throw new Error(message["error"]);
+      const failure = failureIn(message);
+      if (failure !== null) throw new Error(failure);
     }
   }
 

@@ -1,5 +1,6 @@
 import type { SandboxView } from "@slipway-examples/gateway-core";
 import {
+  HeldDoor,
   StartedGateway,
   TempDirs,
   eventually,
@@ -27,10 +28,10 @@ describe.skipIf(whyNoEngine !== null)(
     let gateway: StartedGateway;
 
     const opened = async (
-      { dir }: TestEngine = engine,
+      { dir }: Pick<TestEngine, "dir"> = engine,
       more: Partial<StartedGatewayOptions> = {},
     ): Promise<StartedGateway> => {
-      const drivers = dockerDrivers({ dockerHost: `unix://${dir}/docker.sock`, stopGraceMs: 2000 });
+      const drivers = dockerDrivers({ dockerHost: `unix://${dir}/docker.sock`, stopGraceMs: 30_000 });
       return (gateway = await StartedGateway.start({ drivers, dataDir: await temp.make(), ...more }));
     };
     const archive = async (fillerBytes: number): Promise<string> => {
@@ -126,16 +127,21 @@ describe.skipIf(whyNoEngine !== null)(
       const images = async (): Promise<string[]> =>
         (await engine.docker.listImages()).map(({ Id }) => Id).sort();
       const before = await images();
-      const { client } = await opened();
+      // However fast the import is: it stands in its middle until it was deleted.
+      const dir = await temp.make();
+      const door = await HeldDoor.open(join(engine.dir, "docker.sock"), join(dir, "docker.sock"));
+      door.hold(20_000_000);
+      const { client } = await opened({ dir });
       const { id } = await client.create({
         name: "given-up",
         image: { name: "big:1", path },
         command: ["true"],
       });
-      const moving = await until(id, ({ steps }) => (steps[0]?.position ?? 0) > 20_000_000);
+      const moving = await until(id, ({ steps }) => (steps[0]?.position ?? 0) >= 20_000_000);
       expect(moving.steps[0]).toMatchObject({ step: "image", subject: "big:1", finishedAt: null });
       expect(open(moving)).toEqual(["stop: stop", "delete: delete"]);
       await gateway.removeAll(LIMIT_MS);
+      door.close();
       const data = join(engine.dir, "data");
       await eventually("nothing staged", async () => {
         const layers = await readdir(join(data, "image/overlay2/layerdb/tmp")).catch(() => []);

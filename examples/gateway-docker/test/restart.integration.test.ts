@@ -32,7 +32,7 @@ function after(phase: Phase, desired: DesiredState, observation: Observation | n
 describe.skipIf(whyNoEngine !== null).each([
   ["without live restore", []],
   ["with live restore", ["--live-restore"]],
-])(`an engine that is killed, %s (${whyNoEngine ?? "dockerd"})`, (_, options) => {
+])(`an engine that is killed, %s (${whyNoEngine ?? "dockerd"})`, { timeout: 240_000 }, (_, options) => {
   const live = options.length > 0;
   let engine: TestEngine;
   let registry: TestRegistry;
@@ -108,7 +108,7 @@ describe.skipIf(whyNoEngine !== null).each([
   });
 
   it("while stopping: the stop fails, is asked again, and is a stop of ours", async () => {
-    at = new DriverBench(engine, { stopGraceMs: 10_000 });
+    at = new DriverBench(engine);
     const deaf = [
       "sh",
       "-c",

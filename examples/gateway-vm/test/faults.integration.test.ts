@@ -72,9 +72,11 @@ describe.skipIf(whyNoLab !== null)(
       timeout: LIMIT_MS,
     }, async () => {
       const { client } = await opened();
+      const letGo = lab.holdExports();
       const { id, deadline } = await client.create(create("local-big:1"));
       await until(id, ({ steps }) => (steps[0]?.position ?? 0) > 0);
       await lab.killEngine();
+      letGo();
       const waiting = await until(id, ({ message }) => message.includes("The Docker engine failed"));
       expect(waiting).toMatchObject({ phase: "Provisioning", attempt: 1 });
       expect(open(waiting)).toEqual(["stop: stop", "delete: delete"]);
@@ -130,7 +132,11 @@ describe.skipIf(whyNoLab !== null)(
       const { id } = await client.create({ ...made, driverOptions });
       await until(id, ({ phase }) => phase === "Ready" || phase === "Error");
       const workspace = join(dataDir, "vm/sandboxes", id, "workspace.img");
-      await eventually("the mark", async () => (await readFile(workspace)).includes("the mark is there\n"));
+      await eventually(
+        "the mark",
+        async () => (await readFile(workspace)).includes("the mark is there\n"),
+        LIMIT_MS,
+      );
       const [line = ""] = await lab.machines();
       const before = await client.get(id);
       process.kill(Number.parseInt(line, 10), "SIGKILL");
@@ -189,35 +195,83 @@ describe.skipIf(whyNoLab !== null)(
       }
     });
 
-    it("two creates of one uncached image at once export it once", { timeout: LIMIT_MS }, async () => {
+    const stepOf = ({ steps }: SandboxView, name: string) => steps.find(({ step }) => step === name);
+    const exports = ({ steps }: SandboxView): boolean => (steps[0]?.position ?? 0) > 0;
+    const waits = ({ deadline }: SandboxView): boolean => deadline?.pausedAt !== null;
+    const settled = ({ phase }: SandboxView): boolean => phase === "Ready" || phase === "Error";
+
+    const onlyTheImage = async (vm: string): Promise<void> => {
+      const names = (await filesIn(join(vm, "images"))).map((name) => name.replace(/^[0-9a-f]{32}/, ""));
+      expect(names).toEqual([".json", ".sqfs"]);
+    };
+
+    it("two creates of one uncached image export it once: one waits, shows it, and both become Ready", {
+      timeout: 2 * LIMIT_MS,
+    }, async () => {
       const { client } = await opened();
       const events = await lab.docker.getEvents({ filters: { event: ["export"] } });
-      const exports: string[] = [];
-      events.on("data", (chunk: Buffer) => exports.push(String(chunk)));
-      const ids = await Promise.all(
-        ["first", "second"].map(
-          async (name) => (await client.create(create("local-big:1", ["sleep", "1000"], name))).id,
-        ),
-      );
-      const done = await Promise.all(
-        ids.map((id) =>
-          until(
-            id,
-            ({ phase, steps }) =>
-              phase === "Error" ||
-              steps.some(({ step, finishedAt }) => step === "machine" && finishedAt !== null),
-          ),
-        ),
-      );
+      const exported: string[] = [];
+      events.on("data", (chunk: Buffer) => exported.push(String(chunk)));
+      const make = async (name: string): Promise<string> =>
+        (await client.create(create("local-big:1", ["sleep", "1000"], name))).id;
+      const letGo = lab.holdExports();
+      const first = await make("first");
+      await until(first, exports);
+      const second = await make("second");
+      const waiting = await until(second, waits).finally(letGo);
+      expect(stepOf(waiting, "image-wait-1")).toMatchObject({
+        activeLabel: "Waiting for image, which sandbox first is packing",
+        subject: "local-big:1",
+      });
+      const done = await Promise.all([first, second].map((id) => until(id, settled)));
       (events as unknown as { destroy: () => void }).destroy();
-      expect(exports).toHaveLength(1);
-      expect(done.map(({ phase }) => phase)).toEqual(["Provisioning", "Provisioning"]);
-      for (const view of done) expect(open(view)).toEqual(["stop: stop", "delete: delete"]);
-      const labels = done.map(({ steps }) => steps.find(({ step }) => step === "image")?.label).sort();
-      expect(labels).toEqual(["Image exported from local Docker", "Image reused"]);
-      const kept = await filesIn(join(dataDir, "vm/images"));
-      expect(kept.filter((name) => name.endsWith(".sqfs"))).toHaveLength(1);
-      expect(kept.filter((name) => name.endsWith(".lock"))).toEqual([]);
+      expect(exported).toHaveLength(1);
+      expect(done.map(({ phase, attempt, run }) => [phase, attempt, run])).toEqual([
+        ["Ready", 1, 1],
+        ["Ready", 1, 1],
+      ]);
+      for (const view of done) expect(open(view)).toEqual(["start: noop", "stop: stop", "delete: delete"]);
+      expect(done.map((view) => stepOf(view, "image")?.label)).toEqual([
+        "Image exported from local Docker",
+        "Image reused",
+      ]);
+      await onlyTheImage(join(dataDir, "vm"));
+    });
+
+    it("a gateway that is killed while it exports what another's sandbox waits for: that one exports it", {
+      timeout: 2 * LIMIT_MS,
+    }, async () => {
+      dataDir = await lab.dataDir();
+      const cli = join(import.meta.dirname, "../dist/cli.js");
+      const other = new GatewayProcess({ dataDir, args: ["--port", "0"], cli });
+      const letGo = lab.holdExports();
+      try {
+        const client = new GatewayClient({ url: await other.start() });
+        const { guestDir, dockerSocket } = lab;
+        const drivers = vmDrivers({ guestDir, dockerSocket, accelerator: "tcg" });
+        // On the same store: what the one was about to do is the other's once its lease is over.
+        gateway = await StartedGateway.start({ drivers, dataDir: join(dataDir, "data") });
+        const { id: first } = await client.create(create("local-big:1", ["sleep", "1000"], "first"));
+        await eventually("an export", async () => exports(await client.get(first)), LIMIT_MS);
+        const { id } = await gateway.client.create(create("local-big:1", ["sleep", "1000"], "second"));
+        const waiting = await until(id, waits);
+        expect(stepOf(waiting, "image-wait-1")?.activeLabel).toContain("which sandbox first is packing");
+        await other.end("SIGKILL");
+        letGo();
+        const ready = await until(id, settled);
+        expect(ready).toMatchObject({ phase: "Ready", attempt: 1, run: 1 });
+        expect(stepOf(ready, "image")?.label).toBe("Image exported from local Docker");
+        const taken = await until(first, (view) => stepOf(view, "machine")?.finished === true);
+        expect(taken).toMatchObject({ attempt: 1, run: 2 });
+        expect(stepOf(taken, "image")?.label).toBe("Image reused");
+        await onlyTheImage(join(dataDir, "data/vm"));
+        // Of the export that broke off there is nothing, here or in the engine.
+        expect(await lab.containers()).toEqual([]);
+        expect(await lab.machines()).toHaveLength(2);
+      } finally {
+        letGo();
+        await other.end("SIGKILL");
+      }
     });
   },
 );

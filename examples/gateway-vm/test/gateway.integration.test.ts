@@ -1,5 +1,10 @@
 import { DEFAULT_BUDGETS, GatewayClient, type SandboxView } from "@slipway-examples/gateway-core";
-import { eventually, GatewayProcess, StartedGateway } from "@slipway-examples/gateway-core/testing";
+import {
+  eventually,
+  GatewayProcess,
+  LeapingClock,
+  StartedGateway,
+} from "@slipway-examples/gateway-core/testing";
 import { execFile } from "node:child_process";
 import { truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -13,6 +18,9 @@ const run = promisify(execFile);
 /** Without KVM a guest needs seconds for what takes a real machine none; a busy machine makes it many. */
 const LIMIT_MS = 240_000;
 const OPTIONS = { memoryMb: 384 };
+
+/** Silence that no load makes: it is over when the clock of the test leaps. */
+const STALL_MS = 600_000;
 
 if (whyNoLab !== null) console.warn(`skipped: ${whyNoLab}`);
 
@@ -45,13 +53,14 @@ describe.skipIf(whyNoLab !== null)(
       await lab.close();
     });
 
-    const open = async (budgets: object = {}): Promise<StartedGateway> => {
+    const open = async (budgets: object = {}, clock?: LeapingClock): Promise<StartedGateway> => {
       dataDir = await lab.dataDir();
       const { guestDir, dockerSocket } = lab;
       gateway = await StartedGateway.start({
         drivers: vmDrivers({ guestDir, dockerSocket, accelerator: "tcg" }),
         dataDir,
         budgets: { ...DEFAULT_BUDGETS, ...budgets },
+        clock,
       });
       return gateway;
     };
@@ -157,14 +166,21 @@ describe.skipIf(whyNoLab !== null)(
     it(
       "a stalled export expires at its own deadline, names step and bytes, and leaves nothing",
       async () => {
-        const { client, until } = await opened(open({ stallMs: 3000, cleanupMs: 60_000 }));
+        const clock = new LeapingClock();
+        const { client, until } = await opened(open({ stallMs: STALL_MS, cleanupMs: 60_000 }, clock));
+        const letGo = lab.holdExports();
         const { id } = await client.create(create);
         await until(id, ({ steps }) => (steps[0]?.position ?? 0) > 0);
         const thaw = lab.freezeEngine();
+        letGo();
         try {
+          // Whatever was under way has come through: from here on there is silence.
+          const [before] = (await client.get(id)).steps;
+          clock.leap(STALL_MS);
           const expired = await until(id, ({ phase }) => phase === "Error", LIMIT_MS);
           expect(expired).toMatchObject({ phase: "Error", reason: "ImagePreparationTimedOut" });
           const position = expired.steps[0]!.position!;
+          expect(position).toBeGreaterThanOrEqual(before!.position!);
           expect(expired.deadline?.expiry).toMatchObject({ limitedBy: "stall", phase: "preparation" });
           expect(expired.message).toContain("image");
           expect(expired.message).toContain(String(position));
@@ -188,9 +204,12 @@ describe.skipIf(whyNoLab !== null)(
         dataDir = await lab.dataDir();
         const process = gatewayProcess(["--port", "0", "--lease-ms", "1000"]);
         const client = new GatewayClient({ url: await process.start() });
+        const letGo = lab.holdExports();
         const { id } = await client.create(create);
-        await eventually("bytes", async () => ((await client.get(id)).steps[0]?.position ?? 0) > 0);
+        const bytes = async (): Promise<boolean> => ((await client.get(id)).steps[0]?.position ?? 0) > 0;
+        await eventually("bytes", bytes, LIMIT_MS);
         await process.end("SIGKILL");
+        letGo();
         const back = new GatewayClient({ url: await process.start() });
         try {
           const again = await eventually(
@@ -220,9 +239,10 @@ describe.skipIf(whyNoLab !== null)(
       "a delete in the middle of an export ends it",
       async () => {
         const { client, until } = await opened(open());
+        const letGo = lab.holdExports();
         const { id } = await client.create(create);
         await until(id, ({ steps }) => (steps[0]?.position ?? 0) > 0);
-        await gateway!.removeAll(LIMIT_MS);
+        await gateway!.removeAll(LIMIT_MS).finally(letGo);
         expect(await filesIn(join(dataDir, "vm"))).toEqual([]);
       },
       LIMIT_MS,
@@ -286,5 +306,6 @@ describe.skipIf(whyNoLab !== null)(
 /** A gateway's client, and waiting for one of its sandboxes. */
 async function opened(gateway: Promise<StartedGateway>): Promise<Pick<StartedGateway, "client" | "until">> {
   const started = await gateway;
-  return { client: started.client, until: started.until.bind(started) };
+  const until: StartedGateway["until"] = (id, seen, limitMs = LIMIT_MS) => started.until(id, seen, limitMs);
+  return { client: started.client, until };
 }

@@ -1,4 +1,5 @@
 import type { DriverProgress, Json, LaunchRequest, SandboxRef } from "@slipway-examples/gateway-core";
+import { HeldDoor } from "@slipway-examples/gateway-core/testing";
 import Docker from "dockerode";
 import { execFile, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
@@ -13,6 +14,8 @@ import { VmDriver, type VmDriverOptions } from "../src/index.js";
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, "../../..");
 const ENGINES = join(ROOT, "scripts/engines");
+/** More than any other answer of an engine, and less than an image with padding. */
+const HELD_AT = 50_000_000;
 const TOOLS = [
   "qemu-system-x86_64",
   "sqfstar",
@@ -42,16 +45,20 @@ export class Lab {
   readonly dir: string;
   readonly guestDir = join(ROOT, ".slipway/vm-guest");
   readonly docker: Docker;
+  /** The way of gateways and drivers to the engine, where an export can be held in its middle. */
+  #door: HeldDoor | null = null;
 
   private constructor(dir: string) {
     this.dir = dir;
-    this.docker = new Docker({ socketPath: this.dockerSocket });
+    this.docker = new Docker({ socketPath: join(this.engineDir, "docker.sock") });
   }
 
   static async open({ docker = true } = {}): Promise<Lab> {
     const lab = new Lab(await realpath(await mkdtemp(join(tmpdir(), "slipway-vm-"))));
     await run(join(ENGINES, "vm-kernel.sh"), [lab.guestDir]);
-    if (docker) await lab.startEngine();
+    if (!docker) return lab;
+    await lab.startEngine();
+    lab.#door = await HeldDoor.open(join(lab.engineDir, "docker.sock"), lab.dockerSocket);
     return lab;
   }
 
@@ -59,8 +66,15 @@ export class Lab {
     return join(this.dir, "engine");
   }
 
+  /** Where whatever is tested finds the engine. */
   get dockerSocket(): string {
-    return join(this.engineDir, "docker.sock");
+    return join(this.dir, "engine.sock");
+  }
+
+  /** From now on an export stops in its middle, until it is let go: however fast or slow this machine is. */
+  holdExports(): () => void {
+    this.#door?.hold(HELD_AT);
+    return () => this.#door?.letGo();
   }
 
   driver(dataDir: string, options: Partial<VmDriverOptions> = {}): VmDriver {
@@ -91,7 +105,14 @@ export class Lab {
   /** @param changes - What the image is to say of its program, in words of a Dockerfile. */
   async importImage(tar: string, reference: string, ...changes: string[]): Promise<void> {
     const said = changes.flatMap((change) => ["--change", change]);
-    await run("docker", ["-H", `unix://${this.dockerSocket}`, "import", ...said, tar, reference]);
+    await run("docker", [
+      "-H",
+      `unix://${join(this.engineDir, "docker.sock")}`,
+      "import",
+      ...said,
+      tar,
+      reference,
+    ]);
   }
 
   /** Freezes the engine in the middle of whatever it does; the function returned lets it go on. */
@@ -139,6 +160,7 @@ export class Lab {
 
   async close(): Promise<void> {
     // What a test that failed has left.
+    this.#door?.close();
     for (const line of await this.processes()) process.kill(Number.parseInt(line, 10), "SIGKILL");
     await run(join(ENGINES, "docker.sh"), ["remove", this.engineDir]);
     await rm(this.dir, { recursive: true, force: true });

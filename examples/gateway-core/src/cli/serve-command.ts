@@ -29,6 +29,7 @@ interface ServeOptions extends GlobalOptions {
   readonly port?: number;
   readonly supervisorUrl?: string;
   readonly preparationMs: number;
+  readonly waitMs?: number;
   readonly admissionMs: number;
   readonly admissionCeilingMs: number;
   readonly stallMs: number | "none";
@@ -77,6 +78,11 @@ export function addServeCommand(program: Command, served: ServeDefaults): void {
       served.supervisorUrl,
     )
     .option("--preparation-ms <ms>", "budget of image preparation", milliseconds, defaults.preparationMs)
+    .option(
+      "--wait-ms <ms>",
+      "limit of all waits for another sandbox's image (default: as --preparation-ms)",
+      milliseconds,
+    )
     .option("--admission-ms <ms>", "window for admission and repair", milliseconds, defaults.admissionMs)
     .option(
       "--admission-ceiling-ms <ms>",
@@ -129,9 +135,10 @@ export function addServeCommand(program: Command, served: ServeDefaults): void {
     .option("--shutdown-ms <ms>", "how long the end may take in all", milliseconds, 60_000)
     .action(async (_options: unknown, command: Command) => {
       const options = command.optsWithGlobals<ServeOptions>();
-      const { preparationMs, admissionMs, admissionCeilingMs, cleanupMs } = options;
+      const { preparationMs, waitMs, admissionMs, admissionCeilingMs, cleanupMs } = options;
       const stallMs = options.stallMs === "none" ? undefined : options.stallMs;
-      const budgets: Budgets = { preparationMs, admissionMs, admissionCeilingMs, cleanupMs, stallMs };
+      const admission = { admissionMs, admissionCeilingMs };
+      const budgets: Budgets = { preparationMs, waitMs, ...admission, cleanupMs, stallMs };
       const log = jsonLog(
         (line) => process.stderr.write(line),
         () => systemClock.now(),

@@ -4,7 +4,7 @@ import { applyToDeadline } from "./decision.js";
 
 /**
  * The record with its budget standing still while the driver waits for somebody else's work, or running again. The wait
- * is on nobody's budget; the ceiling of the attempt runs on, and bounds it. Only preparation waits: what a driver says
+ * is on nobody's budget; the ceiling of preparation runs on, with room for it, and bounds it. Only preparation waits: what a driver says
  * late takes nothing from admission.
  */
 export function withWaiting(record: SandboxRecord, waits: boolean, now: number): SandboxRecord {

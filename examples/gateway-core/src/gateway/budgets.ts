@@ -5,6 +5,11 @@ import type { BudgetOverrides } from "../record/record.js";
 /** What this gateway grants to every attempt. */
 export interface Budgets {
   readonly preparationMs: number;
+  /**
+   * The longest that waits for somebody else's work may draw preparation out, all together. They are on no budget, so
+   * they need room of their own. Default: `preparationMs`, one whole preparation of another sandbox.
+   */
+  readonly waitMs?: number | undefined;
   readonly admissionMs: number;
   /** The longest that repeated repairs may draw admission out. */
   readonly admissionCeilingMs: number;
@@ -26,17 +31,21 @@ export const ADMISSION = "admission";
 
 /**
  * The plan of one attempt: preparation with a fixed budget, then admission, whose window a real change of the
- * configuration, or the first rejection of one, opens anew. Neither takes time from the other.
+ * configuration, or the first rejection of one, opens anew. Neither takes time from the other, and waiting takes none
+ * from either: each phase has a ceiling, and the attempt's is both together.
  */
 export function planFor(budgets: Budgets, overrides: BudgetOverrides): DeadlinePlan {
   const preparationMs = overrides.preparationMs ?? budgets.preparationMs;
   const admissionMs = overrides.admissionMs ?? budgets.admissionMs;
+  // Another sandbox may take the gateway's own budget, however little this one asked for.
+  const preparationCeilingMs = preparationMs + (budgets.waitMs ?? budgets.preparationMs);
   const stallMs = overrides.stallMs ?? budgets.stallMs;
   return definePlan({
     phases: [
       {
         name: PREPARATION,
         budgetMs: preparationMs,
+        ceilingMs: preparationCeilingMs,
         stallMs: stallMs === undefined ? undefined : Math.min(stallMs, preparationMs),
         timeoutReason: "ImagePreparationTimedOut",
       },
@@ -48,7 +57,7 @@ export function planFor(budgets: Budgets, overrides: BudgetOverrides): DeadlineP
         timeoutReason: "ProvisioningTimedOut",
       },
     ],
-    ceilingMs: preparationMs + budgets.admissionCeilingMs,
+    ceilingMs: preparationCeilingMs + budgets.admissionCeilingMs,
     cleanupBudgetMs: budgets.cleanupMs,
     observeEveryMs: observationOf(Math.min(preparationMs, admissionMs)),
   });

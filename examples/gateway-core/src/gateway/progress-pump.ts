@@ -55,8 +55,10 @@ export class ProgressPump {
 
 /** Whether what comes next says all that a report says, and more. */
 function saysLess(report: DriverProgress, next: DriverProgress): boolean {
-  const { step, subject, part, position = -1, done, waiting } = report;
+  const { step, subject, part, position = -1, busySeconds = -1, done, waiting } = report;
   const same =
     step === next.step && subject === next.subject && part === next.part && waiting === next.waiting;
-  return same && done !== true && position < (next.position ?? -1);
+  const [bytes, seconds] = [next.position ?? -1, next.busySeconds ?? -1];
+  const more = position <= bytes && busySeconds <= seconds && (position < bytes || busySeconds < seconds);
+  return same && done !== true && more;
 }

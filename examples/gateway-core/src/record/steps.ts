@@ -30,6 +30,8 @@ export interface ReportedStep {
   readonly position?: number | undefined;
   /** Absent when it is not known: a percentage is never made up. */
   readonly total?: number | undefined;
+  /** For how long a backend says that it has been at it, where it counts nothing. A sign of life while it rises. */
+  readonly busySeconds?: number | undefined;
   readonly done?: boolean | undefined;
 }
 
@@ -58,7 +60,7 @@ export function reportSteps(
   of: ReportedRun,
   now: number,
 ): { readonly steps: TrackerState; readonly outcomes: readonly StepOutcome[] } {
-  const { position, total, part, done } = progress;
+  const { position, total, part, busySeconds, done } = progress;
   const address = { step: progress.step, subject: clipped(progress.subject), run: of.run };
   const counts = position !== undefined && progress.unit === "bytes";
   const outcomes: StepOutcome[] = [];
@@ -68,8 +70,10 @@ export function reportSteps(
     steps = state;
     outcomes.push(outcome);
   };
-  if (counts) take({ type: "report", ...address, position, total, part });
+  // With its unit: bytes of a step that this run began without counting are a sign of life, and no other unit's count.
+  if (counts) take({ type: "report", ...address, position, total, part, unit: progress.unit });
   else if (done !== true) take({ type: "start", ...address });
+  if (busySeconds !== undefined) take({ type: "report", ...address, position: busySeconds, unit: "s" });
   if (done === true) take({ type: "finish", ...address });
   return outcomes.some(({ applied }) => applied) ? { steps, outcomes } : { steps: before, outcomes };
 }

@@ -3,7 +3,7 @@ import type { Clock } from "slipway";
 import type Docker from "dockerode";
 import { createReadStream } from "node:fs";
 import { archiveOf, pulledReference, type DockerOptions } from "../docker-options.js";
-import { engineMessage, jsonLines, statusOf } from "../engine.js";
+import { engineMessage, failureIn, jsonLines, statusOf } from "../engine.js";
 import { lookAtArchive, type Archive } from "./archive.js";
 import { Pace } from "./pace.js";
 import { PullProgress } from "./pull-progress.js";
@@ -108,25 +108,24 @@ export class EngineImages {
       await follow(stream, `pull ${reference}`, (message) => {
         const moved = progress.take(message);
         if (moved === null) return;
-        const { step, position, total, done } = moved;
-        const known = { ...(total !== null && { total }), ...(done && { done }) };
-        pace.push(step, { step, ...words[step], unit: "bytes", position, ...known }, done);
+        const { step, seconds, done } = moved;
+        const position = moved.position ?? undefined;
+        const total = position === undefined ? undefined : (moved.total ?? undefined);
+        const busySeconds = seconds > 0 ? seconds : undefined;
+        pace.push(
+          step,
+          { step, ...words[step], unit: "bytes", position, total, busySeconds, ...(done && { done }) },
+          done,
+        );
       });
     } finally {
       pace.close();
     }
     const bytes = progress.fetched;
-    tell("download", {
-      step: "download",
-      ...words.download,
-      unit: "bytes",
-      position: bytes,
-      total: bytes,
-      done: true,
-    });
+    tell("download", { step: "download", ...words.download, ...sized(bytes), done: true });
     // Said before an engine says anything of it, if it does at all: whoever waits goes on waiting.
     tell("image", { step: "image", ...words.image, unit: "bytes" });
-    return this.#arrived(reference, words.image, bytes, signal, tell);
+    return this.#arrived(reference, words.image, bytes === 0 ? null : bytes, signal, tell);
   }
 
   async #import(archive: Archive, signal: AbortSignal, tell: Tell): Promise<EngineImage> {
@@ -157,21 +156,26 @@ export class EngineImages {
   async #arrived(
     reference: string,
     words: Pick<ImageNews, "label" | "activeLabel">,
-    bytes: number,
+    bytes: number | null,
     signal: AbortSignal,
     tell: Tell,
   ): Promise<EngineImage> {
     const image = await this.find(reference, signal);
     if (image === null)
       throw new Error(`The engine ended its work on ${reference} and does not have the image`);
-    tell("image", { step: "image", ...words, unit: "bytes", position: bytes, total: bytes, done: true });
+    tell("image", { step: "image", ...words, ...sized(bytes), done: true });
     return image;
   }
 }
 
+/** All bytes of something that is complete. What nobody counted is not said to be nothing. */
+function sized(bytes: number | null): Pick<ImageNews, "unit" | "position" | "total"> {
+  return bytes === null ? { unit: "bytes" } : { unit: "bytes", position: bytes, total: bytes };
+}
+
 /** An image that is there, and was not fetched for this sandbox. */
 function foundAs(label: string, { bytes }: EngineImage): ImageNews {
-  return { step: "image", label, unit: "bytes", position: bytes, total: bytes, done: true };
+  return { step: "image", label, ...sized(bytes), done: true };
 }
 
 /** The same work as a sandbox sees it for which it is not done: a wait, which is a step of its own. */
@@ -188,8 +192,8 @@ async function follow(
   take: (message: Readonly<Record<string, unknown>>) => void = () => undefined,
 ): Promise<void> {
   for await (const message of jsonLines(stream)) {
-    if (typeof message["error"] === "string")
-      throw new Error(`The engine could not ${what}: ${message["error"]}`);
+    const failure = failureIn(message);
+    if (failure !== null) throw new Error(`The engine could not ${what}: ${failure}`);
     take(message);
   }
 }

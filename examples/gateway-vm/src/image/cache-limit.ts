@@ -42,7 +42,7 @@ async function entryAt(rootfs: string): Promise<Entry | null> {
 
 /** Under the image's lock, so that it is never half there for somebody who packs it anew. */
 async function removeImage({ rootfs, usedAt }: Entry): Promise<boolean> {
-  const lock = await ImageLock.tryTake(`${rootfs}.lock`, { sandbox: "(removal)", file: rootfs });
+  const lock = await ImageLock.tryTake(`${rootfs}.lock`, { sandbox: null, file: rootfs });
   if (!(lock instanceof ImageLock)) return false;
   try {
     // Looked at again: it may have been taken while others were removed.

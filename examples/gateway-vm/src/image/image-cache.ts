@@ -1,18 +1,19 @@
 import type { DriverProgress, ImageSpec } from "@slipway-examples/gateway-core";
+import { systemClock } from "slipway";
 import { createHash } from "node:crypto";
-import { link, mkdir, open, rename, rm, stat, utimes } from "node:fs/promises";
+import { link, mkdir, open, rename, rm, utimes } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { readJson, writeJson } from "../json-file.js";
+import { ByteReports } from "./byte-reports.js";
 import { contentOf, trimCache } from "./cache-limit.js";
-import { ImageLock, type LockHolder } from "./image-lock.js";
+import { ImageLock } from "./image-lock.js";
 import type { ImageSource } from "./image-source.js";
 import { contentSchema, lookInside, type ImageContent } from "./look-inside.js";
 import { IncompleteArchiveError, PackError, packRootfs } from "./pack-rootfs.js";
 import { permanent } from "../reasons.js";
+import { WaitSteps } from "./wait-steps.js";
 
-/** A few reports a second keep a line on a terminal lively; each one is a committed write. */
-const REPORT_EVERY_MS = 250;
 const LOOK_EVERY_MS = 200;
 
 /** A root file system that is complete, and what a guest has to know of it. */
@@ -91,83 +92,23 @@ export class ImageCache {
   }
 }
 
-/**
- * Waiting for somebody else's work is a step of its own, one for each holder. What its file has grown to is the sign
- * of life: when the holder stands still, so does the step. It is on the holder's budget, and on nobody else's.
- */
-class WaitSteps {
-  readonly #subject: string;
-  readonly #report: (progress: DriverProgress) => void;
-  #holder: LockHolder | null = null;
-  #count = 0;
-  #bytes = -1;
-
-  constructor(subject: string, report: (progress: DriverProgress) => void) {
-    this.#subject = subject;
-    this.#report = report;
-  }
-
-  async see(holder: LockHolder): Promise<void> {
-    if (holder.token !== this.#holder?.token) {
-      this.over(null);
-      this.#holder = holder;
-      this.#count += 1;
-      this.#bytes = -1;
-    }
-    const bytes = await stat(holder.file).then(
-      ({ size }) => size,
-      () => 0,
-    );
-    if (bytes > this.#bytes) this.#report(this.#step(holder, bytes));
-    this.#bytes = Math.max(bytes, this.#bytes);
-  }
-
-  over<T>(result: T): T {
-    if (this.#holder !== null) this.#report({ ...this.#step(this.#holder, this.#bytes), done: true });
-    this.#holder = null;
-    return result;
-  }
-
-  #step({ sandbox }: LockHolder, position: number): DriverProgress {
-    return {
-      step: `image-wait-${this.#count}`,
-      label: `Waited for image, which sandbox ${sandbox} was packing`,
-      activeLabel: `Waiting for image, which sandbox ${sandbox} is packing`,
-      subject: this.#subject,
-      unit: "bytes",
-      position,
-      waiting: true,
-    };
-  }
-}
-
 async function pack(rootfs: string, work: ImageWork): Promise<void> {
   const { image, source, staging, signal } = work;
   const { label, activeLabel } = source;
   const step = { step: "image", subject: image.name, label, activeLabel, unit: "bytes" } as const;
   const known = source.total === undefined ? {} : { total: source.total };
-  let bytes = 0;
-  let reportedAt = 0;
-  const report = (): void => {
-    reportedAt = Date.now();
-    work.report({ ...step, ...known, position: bytes });
-  };
-  report();
+  const passed = new ByteReports(systemClock, (position) => work.report({ ...step, ...known, position }));
+  passed.see(0);
   const file = packedIn(staging);
   const archive = await source.open(staging, signal);
   try {
-    await packRootfs(archive.tar, file, {
-      signal,
-      onBytes: (passed) => {
-        bytes = passed;
-        if (Date.now() - reportedAt >= REPORT_EVERY_MS) report();
-      },
-    });
+    await packRootfs(archive.tar, file, { signal, onBytes: (bytes) => passed.see(bytes) });
   } catch (error) {
     signal.throwIfAborted();
-    report();
+    passed.flush();
     throw asDriverError(error, image);
   } finally {
+    passed.close();
     // What could not be undone is in the staging's note, and is tried again with the staging's removal. So is what
     // nobody should wait for now.
     const closed = archive.close().catch(() => undefined);
@@ -178,6 +119,7 @@ async function pack(rootfs: string, work: ImageWork): Promise<void> {
   signal.throwIfAborted();
   await writeJson(contentOf(rootfs), content);
   await rename(file, rootfs);
+  const { bytes } = passed;
   work.report({ ...step, position: bytes, total: bytes, done: true });
 }
 

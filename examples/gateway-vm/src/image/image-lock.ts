@@ -8,8 +8,8 @@ const holderSchema = z.object({
   token: z.string(),
   pid: z.int().positive(),
   startMarker: z.string(),
-  /** Name of the sandbox for which the image is being packed. */
-  sandbox: z.string(),
+  /** Name of the sandbox for which the image is being packed; `null`: it is being removed. */
+  sandbox: z.string().nullable(),
   /** The file that grows meanwhile. */
   file: z.string(),
 });
