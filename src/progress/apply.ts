@@ -201,11 +201,10 @@ function finished(step: TrackedStep, run: number, at: number): Change | StepRefu
  * was interrupted says nothing about it, unless that was all.
  */
 function asFound(step: TrackedStep, run: number): TrackedStep {
-  if (run <= step.run || step.marks.length === 0) return step;
+  const { marks } = step;
   const total = totalOf(step);
-  return total !== null && positionOf(step.marks, null) >= total
-    ? step
-    : { ...step, run, marks: NO_MARKS, pace: null };
+  const isPart = marks.length > 0 && (total === null || positionOf(marks, null) < total);
+  return isPart ? inRun(step, run) : step;
 }
 
 function accepted(
