@@ -52,7 +52,15 @@ function sourcesOfMaps(directory) {
 }
 
 /** What a build leaves and an installation brings, and what no build reads. */
-const notInAClone = new Set(["node_modules", "dist", "coverage", "reports", ".git", ".slipway", ".stryker-tmp"]);
+const notInAClone = new Set([
+  "node_modules",
+  "dist",
+  "coverage",
+  "reports",
+  ".git",
+  ".slipway",
+  ".stryker-tmp",
+]);
 
 /** The files that `npm pack` puts in the tarball in a clone that was installed and not built. */
 function packedByClone() {

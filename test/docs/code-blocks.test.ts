@@ -67,9 +67,9 @@ describe("code in the README, the guides and the doc comments", () => {
     );
     diagnostics = ts.getPreEmitDiagnostics(program);
     writeFileSync(join(folder, "run.mjs"), RUNNER);
-    const run = spawnSync(process.execPath, ["run.mjs"], { cwd: folder, encoding: "utf8", timeout: 60_000 });
+    const run = spawnSync(process.execPath, ["run.mjs"], { cwd: folder, encoding: "utf8", timeout: 120_000 });
     results = JSON.parse(run.stdout.slice(run.stdout.lastIndexOf("\n") + 1)) as (string | null)[];
-  }, 120_000);
+  }, 240_000);
 
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
