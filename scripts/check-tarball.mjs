@@ -1,6 +1,7 @@
 /**
  * Tries the package as it is published: packs it, installs the tarball in an empty folder, and there imports every
  * entry with `import` and with `require`, runs the README's first block, and compiles a consumer under strict types.
+ * And packs a copy that was never built, as whoever packs a clone does: the same files have to be in it.
  */
 import { execFileSync } from "node:child_process";
 import {
@@ -11,10 +12,11 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join, relative } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
@@ -47,6 +49,31 @@ function sourcesOfMaps(directory) {
     }
   }
   return missing;
+}
+
+/** What a build leaves and an installation brings, and what no build reads. */
+const notInAClone = new Set([
+  "node_modules",
+  "dist",
+  "coverage",
+  "reports",
+  ".git",
+  ".slipway",
+  ".stryker-tmp",
+]);
+
+/** The files that `npm pack` puts in the tarball in a clone that was installed and not built. */
+function packedByClone() {
+  const clone = join(folder, "clone");
+  cpSync(root, clone, {
+    recursive: true,
+    filter: (file) => !notInAClone.has(basename(file)) && file !== join(root, "examples"),
+  });
+  symlinkSync(join(root, "node_modules"), join(clone, "node_modules"), "junction");
+  run("npm", ["pack", "--silent", "--pack-destination", clone], clone);
+  const tarball = `${manifest.name}-${manifest.version}.tgz`;
+  const names = run("tar", ["-tzf", tarball], clone).trim().split("\n");
+  return names.map((name) => name.replace(/^package\//, "")).sort();
 }
 
 try {
@@ -86,6 +113,12 @@ try {
   );
   const stray = readdirSync(installed, { recursive: true }).filter((name) => /\.test(-d)?\./.test(name));
   check(stray.length === 0, "no test is published");
+
+  const files = packed.files.map(({ path }) => path).sort();
+  check(
+    files.includes("dist/index.js") && packedByClone().join() === files.join(),
+    "`npm pack` in a clone that was never built builds first, and packs the same files",
+  );
 
   writeFileSync(join(folder, "readme.mjs"), readmeBlock());
   check(

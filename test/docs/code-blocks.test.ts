@@ -51,12 +51,15 @@ describe("code in the README, the guides and the doc comments", () => {
     rmSync(folder, { recursive: true, force: true });
     mkdirSync(folder, { recursive: true });
     for (const { name, content } of dataFiles(root)) writeFileSync(join(folder, name), content);
-    for (const [index, { code }] of blocks.entries()) {
+    for (const [index, { code, name }] of blocks.entries()) {
       writeFileSync(fileOf(index, "mts"), `${code}\nexport {};\n`);
       const { outputText } = ts.transpileModule(asserted(code), {
         compilerOptions: { ...options, module: ts.ModuleKind.ES2022, noEmit: false },
       });
       writeFileSync(fileOf(index, "mjs"), outputText);
+      if (name === undefined) continue;
+      writeFileSync(join(folder, name), code);
+      writeFileSync(join(folder, name.replace(/\.ts$/, ".js")), outputText);
     }
     const program = ts.createProgram(
       blocks.map((_, index) => fileOf(index, "mts")),
@@ -64,9 +67,9 @@ describe("code in the README, the guides and the doc comments", () => {
     );
     diagnostics = ts.getPreEmitDiagnostics(program);
     writeFileSync(join(folder, "run.mjs"), RUNNER);
-    const run = spawnSync(process.execPath, ["run.mjs"], { cwd: folder, encoding: "utf8", timeout: 60_000 });
+    const run = spawnSync(process.execPath, ["run.mjs"], { cwd: folder, encoding: "utf8", timeout: 120_000 });
     results = JSON.parse(run.stdout.slice(run.stdout.lastIndexOf("\n") + 1)) as (string | null)[];
-  }, 120_000);
+  }, 240_000);
 
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

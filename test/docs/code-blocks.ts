@@ -6,6 +6,8 @@ export interface CodeBlock {
   /** File and line, for whoever has to mend it. */
   readonly where: string;
   readonly code: string;
+  /** The file that it is to be saved as, where other blocks import it. */
+  readonly name?: string | undefined;
 }
 
 /** A file that a guide shows, for its other blocks to read. */
@@ -40,13 +42,14 @@ function filesIn(root: string, folder: string): string[] {
 
 function blocksOf(root: string, file: string): CodeBlock[] {
   const blocks: CodeBlock[] = [];
-  let open: { line: number; lines: string[] } | null = null;
+  let open: { line: number; lines: string[]; name: string | undefined } | null = null;
   for (const [index, raw] of readFileSync(`${root}/${file}`, "utf8").split("\n").entries()) {
     const line = file.endsWith(".ts") ? raw.replace(/^\s*\* ?/, "") : raw;
     if (open === null) {
-      if (/^```ts\b/.test(line)) open = { line: index + 2, lines: [] };
+      const fence = /^```ts\b *(\S+\.ts)?/.exec(line);
+      if (fence !== null) open = { line: index + 2, lines: [], name: fence[1] };
     } else if (line.startsWith("```")) {
-      blocks.push({ where: `${file}:${open.line}`, code: open.lines.join("\n") });
+      blocks.push({ where: `${file}:${open.line}`, code: open.lines.join("\n"), name: open.name });
       open = null;
     } else {
       open.lines.push(line);

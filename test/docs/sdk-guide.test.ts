@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { dataFiles } from "./code-blocks.js";
 
@@ -38,8 +38,10 @@ describe("the guide for SDK authors", () => {
 
   beforeAll(() => {
     for (const { name, content } of dataFiles(root)) writeFileSync(join(folder, name), content);
-    // The command, as an installed package puts it on the path.
-    const command = join(folder, "slipway");
+    // The command, where an installed package puts it: `npx` finds it there, and a shell does not.
+    const commands = join(folder, "node_modules/.bin");
+    mkdirSync(commands, { recursive: true });
+    const command = join(commands, "slipway");
     writeFileSync(
       command,
       `#!/bin/sh\nexec "${process.execPath}" "${join(root, "dist/cli/main.js")}" "$@"\n`,
@@ -61,7 +63,8 @@ describe("the guide for SDK authors", () => {
     const need = needs[language] ?? "";
     it.skipIf(!isHere(need))(`block ${index + 1}, ${language}, runs as it stands (needs ${need})`, () => {
       const [program = "", ...args] = programs[language] ?? [];
-      const env = { ...process.env, PATH: `${folder}${delimiter}${process.env["PATH"] ?? ""}` };
+      // What npm says of its own next version is not the guide's.
+      const env = { ...process.env, npm_config_update_notifier: "false" };
       const run = spawnSync(program, [...args, code], { cwd: folder, env, encoding: "utf8" });
       expect(run.stderr).toBe("");
       expect(run.status).toBe(0);

@@ -2,7 +2,7 @@
 import { createWriteStream } from "node:fs";
 import { pipeline } from "node:stream/promises";
 import { parseArgs } from "node:util";
-import { connectEngine, failureIn, jsonLines } from "./engine.js";
+import { connectEngine, engineMessage, failureIn, jsonLines, statusOf } from "./engine.js";
 import { findBusybox, packSandboxImage } from "./guest/sandbox-image.js";
 
 const USAGE = `Builds the image that sandboxes run in, FROM scratch, out of this machine's Node and busybox.
@@ -41,5 +41,19 @@ async function build(): Promise<void> {
   console.log(repo);
 }
 
-if (values.help) console.log(USAGE);
-else await build();
+/** One sentence: a stack tells nothing to whoever has no engine, or has no room in it. */
+function sentenceOf(error: unknown): string {
+  const said = engineMessage(error);
+  const onTheWay = statusOf(error) === null && (error as { syscall?: unknown } | null)?.syscall === "connect";
+  return onTheWay
+    ? `No Docker engine answers (${said}): start one, or name it with DOCKER_HOST or --docker-host.`
+    : `The image was not built: ${said}`;
+}
+
+try {
+  if (values.help) console.log(USAGE);
+  else await build();
+} catch (error) {
+  console.error(sentenceOf(error));
+  process.exitCode = 1;
+}
