@@ -71,7 +71,7 @@ describe("countBytes of a Web stream", () => {
   it("refuses a chunk that is no bytes, and tells the source", async () => {
     const { record, stream } = asked([{ json: true }]);
     await expect(countBytes(stream).stream.getReader().read()).rejects.toThrow(
-      'neither bytes nor text: {"json":true}',
+      'chunk must be bytes or text, got {"json":true}',
     );
     expect(record.cancelled).toBeInstanceOf(Error);
   });
@@ -87,7 +87,7 @@ describe("countBytes of a Web stream", () => {
     ["never settles", () => new Promise(() => undefined)],
   ])("says what was wrong with a chunk where cancelling the source %s", async (_what, cancel) => {
     const source = new ReadableStream({ pull: (controller) => controller.enqueue(5), cancel });
-    await expect(countBytes(source).stream.getReader().read()).rejects.toThrow("neither bytes nor text");
+    await expect(countBytes(source).stream.getReader().read()).rejects.toThrow("chunk must be bytes or text");
   });
 
   it("passes an error on to a reader that waits for the end only", async () => {
@@ -189,7 +189,7 @@ describe("countBytes of a Node stream", () => {
     source.destroy(failure);
     await expect(counted.stream.toArray()).rejects.toBe(failure);
     await expect(countBytes(Readable.from([{ json: true }])).stream.toArray()).rejects.toThrow(
-      "neither bytes nor text",
+      "chunk must be bytes or text",
     );
   });
 });

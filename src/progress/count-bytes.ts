@@ -1,4 +1,4 @@
-import { invalid, SlipwayError, show } from "../errors.js";
+import { invalid } from "../errors.js";
 import { reportTo } from "../events/index.js";
 
 /** A stream of Node's kind, by shape: what counting needs of it. */
@@ -184,14 +184,7 @@ function sizeOf(chunk: unknown, encoding: unknown): number {
   const size: unknown =
     typeof chunk === "object" && chunk !== null ? (chunk as ArrayBufferView).byteLength : undefined;
   if (typeof size === "number") return size;
-  throw new SlipwayError(
-    "INVALID_OPTION",
-    `countBytes cannot count a chunk that is neither bytes nor text: ${show(chunk)}`,
-    {
-      field: "chunk",
-      value: chunk,
-    },
-  );
+  throw invalid("INVALID_OPTION", "countBytes", "chunk", "bytes or text", chunk);
 }
 
 /** How many bytes a text was decoded from. Without an encoding, and in one that is not known here, it is UTF-8. */
