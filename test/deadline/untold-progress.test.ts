@@ -111,12 +111,18 @@ function play(one: Move, on: Live, progress: typeof byApply): unknown {
   switch (one.what) {
     case "progress":
       return attempt(() => progress(on, one.report));
-    case "wait":
-      return clock.advance(one.ms);
-    case "step":
-      return clock.stepWall(one.ms % 2 === 0 ? one.ms : -one.ms);
-    case "suspend":
-      return clock.suspend(one.ms);
+    case "wait": {
+      clock.advance(one.ms);
+      return;
+    }
+    case "step": {
+      clock.stepWall(one.ms % 2 === 0 ? one.ms : -one.ms);
+      return;
+    }
+    case "suspend": {
+      clock.suspend(one.ms);
+      return;
+    }
     case "pause":
       return deadline.pause();
     case "resume":
@@ -131,8 +137,10 @@ function play(one: Move, on: Live, progress: typeof byApply): unknown {
     }
     case "complete":
       return deadline.complete();
-    case "dispose":
-      return deadline[Symbol.dispose]();
+    case "dispose": {
+      deadline[Symbol.dispose]();
+      return;
+    }
     case "on":
       return void deadline.on(one.name, listener(one.name));
     case "off":
