@@ -20,7 +20,7 @@ shift 2
 engine() {
   local pid
   pid=$(cat "$dir/docker.pid" 2>/dev/null) || return 1
-  { tr '\0' ' ' <"/proc/$pid/cmdline"; } 2>/dev/null | grep -qF -- "--pidfile $dir/docker.pid" && echo "$pid"
+  { tr '\0' ' ' <"/proc/$pid/cmdline"; } 2>/dev/null | grep -F -- "--pidfile $dir/docker.pid" >/dev/null && echo "$pid"
 }
 
 # A zombie has ended: nobody has asked for its exit code yet.
@@ -49,7 +49,7 @@ end_with() {
 helpers() {
   local path
   for path in /proc/[0-9]*/cmdline; do
-    { tr '\0' ' ' <"$path"; } 2>/dev/null | grep -qF -- "$dir/exec/" || continue
+    { tr '\0' ' ' <"$path"; } 2>/dev/null | grep -F -- "$dir/exec/" >/dev/null || continue
     path=${path%/cmdline}
     echo "${path#/proc/}"
   done

@@ -19,7 +19,8 @@ for tool in apt-get apt-cache dpkg-deb gzip; do
   command -v "$tool" >/dev/null || { say "$tool is missing: only Debian and its kin are known here"; exit 1; }
 done
 busybox=$(command -v busybox) || { say "busybox is missing: install busybox-static"; exit 1; }
-"$busybox" --list | grep -qx cpio || { say "$busybox has no cpio: install busybox-static"; exit 1; }
+# grep reads to the end: one that stops at its match ends the list by SIGPIPE now and then, which pipefail takes for no.
+"$busybox" --list | grep -x cpio >/dev/null || { say "$busybox has no cpio: install busybox-static"; exit 1; }
 
 if [ -s "$out/initrd.gz" ] && [ -s "$out/vmlinuz" ] && [ "$out/initrd.gz" -nt "$guest/init" ] &&
   [ "$out/initrd.gz" -nt "$0" ]; then
