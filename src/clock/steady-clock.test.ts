@@ -6,6 +6,20 @@ import { systemClock } from "./system-clock.js";
 
 const HOUR = 3_600_000;
 
+describe("a suspend right after a reading", () => {
+  it("counts at once, also where the wall clock was set back by as much", () => {
+    const clock = new VirtualClock();
+    clock.advance(10);
+    const before = clock.now();
+    clock.advance(0.5);
+    clock.suspend(HOUR);
+    expect(clock.now()).toBe(before + HOUR);
+    clock.stepWall(-HOUR);
+    clock.suspend(HOUR);
+    expect(clock.now()).toBe(before + 2 * HOUR);
+  });
+});
+
 describe("SteadyClock", () => {
   it("never runs backwards, whatever the wall clock does", () => {
     const move = fc.record({

@@ -82,13 +82,13 @@ export class SteadyClock implements Clock {
 
   /** The latest step of the wall clock, or `null` while there was none. */
   get lastStep(): ClockStep | null {
-    this.#compareWall(this.#host.monoMs());
+    this.recheck();
     return this.#lastStep;
   }
 
   /** How long the host was suspended since this clock was made, as far as its boot clock tells. */
   get suspendedMs(): number {
-    this.#compareWall(this.#host.monoMs());
+    this.recheck();
     return this.#suspendedMs;
   }
 
@@ -102,6 +102,11 @@ export class SteadyClock implements Clock {
     const mono = this.#host.monoMs();
     this.#comparedMono = mono;
     this.#explain(this.#driftAt(mono), mono - this.#anchorMono);
+  }
+
+  /** Compares with the wall clock now, whenever it did last. @internal */
+  recheck(): void {
+    this.#compareWall(this.#host.monoMs());
   }
 
   #compareWall(mono: number): void {

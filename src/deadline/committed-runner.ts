@@ -209,6 +209,8 @@ export class CommittedRunner extends DeadlineRunner {
     this.#background += 1;
     const failed = (error: unknown): void => {
       this.#failedAt = this.clock.now();
+      // What could not be stored is due again, whether anything else is or not.
+      if (this.state.version > this.#committedVersion) this.flushAt(this.#retryAt);
       this.report(error);
     };
     const finished = (): void => {

@@ -202,11 +202,15 @@ export class DeadlineRunner {
     this.#telling = true;
     try {
       this.#tell(succession);
-      for (let later = this.#untold?.shift(); later !== undefined; later = this.#untold?.shift())
-        this.#tell(later);
+      this.#tellRest();
     } finally {
       this.#telling = false;
     }
+  }
+
+  #tellRest(): void {
+    for (let later = this.#untold?.shift(); later !== undefined; later = this.#untold?.shift())
+      this.#tell(later);
   }
 
   #tell({ before, next, event, held, now }: Succession): void {
@@ -224,18 +228,32 @@ export class DeadlineRunner {
 
   /** Announces a state as the one to persist, unless it or a later one was announced. */
   protected announceChange(next: DeadlineState, now: number): void {
-    if (this.#countAnnounced(next.version, now)) this.#notifier?.notify("change", next);
+    if (!this.#countAnnounced(next.version, now) || this.#notifier === undefined) return;
+    if (this.#telling) {
+      this.#notifier.notify("change", next);
+      return;
+    }
+    // What was held back is told by itself: what a listener does then waits for its turn as well.
+    this.#telling = true;
+    try {
+      this.#notifier.notify("change", next);
+      this.#tellRest();
+    } finally {
+      this.#telling = false;
+    }
   }
 
   /** Whether a version is news; it is not, from then on. */
   #countAnnounced(version: number, now: number): boolean {
     this.#flushAt = Number.POSITIVE_INFINITY;
-    if (this.#announcedVersion >= version) return false;
-    this.#announcedVersion = version;
-    this.#quietUntil = now + this.progressEveryMs;
+    const isNews = this.#announcedVersion < version;
+    if (isNews) {
+      this.#announcedVersion = version;
+      this.#quietUntil = now + this.progressEveryMs;
+    }
     // What a listener reported meanwhile is news still.
-    if (this.#version > version) this.#holdBack(this.#quietUntil);
-    return true;
+    if (this.#version > this.#announcedVersion) this.#holdBack(Math.max(this.#quietUntil, now));
+    return isNews;
   }
 
   /** Lets out what was held back. */

@@ -56,7 +56,7 @@ export class LatestProgress {
     this.#step = report.step ?? null;
     this.#part = report.part ?? null;
     this.#position = report.position ?? null;
-    this.#at = now;
+    this.#at = Math.max(now, this.#at);
     this.#times += 1;
   }
 

@@ -275,6 +275,37 @@ describe("a live deadline", () => {
   });
 });
 
+describe("listeners that act", () => {
+  it("tell every other one in order, also when what was held back is told", () => {
+    const { clock, deadline } = start();
+    const heard: number[] = [];
+    deadline.on("change", ({ version }) => {
+      if (version === 3) deadline.pause(1);
+    });
+    deadline.on("change", ({ version }) => heard.push(version));
+    deadline.progress({ step: "pull", position: 1 });
+    deadline.progress({ step: "pull", position: 2 });
+    clock.advance(1000);
+    expect(heard).toEqual([2, 3, 4]);
+    deadline[Symbol.dispose]();
+  });
+
+  it("lose nothing that was reported while the first of them came", () => {
+    const clock = new VirtualClock();
+    const deadline = PhasedDeadline.start(plan, { attempt: "a1", configuration: { generation: 1 }, clock });
+    const heard: number[] = [];
+    deadline.on("phase", () => {
+      deadline.progress({ position: 1 });
+      deadline.on("change", ({ version }) => heard.push(version));
+      deadline.progress({ position: 2 });
+    });
+    deadline.enter("admit");
+    clock.advance(2000);
+    expect(heard.at(-1)).toBe(deadline.state.version);
+    deadline[Symbol.dispose]();
+  });
+});
+
 /** A store of one record. `fail` makes it unreachable; `late` lets it answer only later. */
 class Store {
   row: DeadlineState | null;
@@ -423,6 +454,18 @@ describe.each([false, true])("a live deadline with a store that answers later: %
       expect(clock.timers).toBe(0);
       expect(store.row?.version ?? 0).toBe(gone ? 0 : 9);
     }
+  });
+
+  it("stores progress that the store once failed to take as soon as it takes it, with nothing else due", async () => {
+    const { clock, store, deadline, errors } = persisted();
+    store.late = late;
+    store.fail = true;
+    await deadline.progress({ step: "pull", position: 1 });
+    await clock.advanceAsync(0);
+    expect([errors.length, store.row?.marks]).toEqual([1, []]);
+    store.fail = false;
+    await clock.advanceAsync(1000);
+    expect(store.row?.marks).toMatchObject([{ step: "pull", position: 1 }]);
   });
 
   it("stores progress at a bounded rate, and decides it again after another writer", async () => {

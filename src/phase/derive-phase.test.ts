@@ -372,9 +372,32 @@ describe("a start under way", () => {
     });
     expect(decide(record("Starting", { exitCode: null }), exited).phase).toBe("Error");
     expect(decide(record("Ready", { exitCode: 1 }), exited).phase).toBe("Error");
+    const known = record("Starting", { exitCode: 1, finishedAt: 10 });
+    expect(decide(known, { ...exited, finishedAt: 10 }).phase).toBe("Starting");
+    expect(decide(known, { ...exited, finishedAt: 5000 }).phase).toBe("Error");
+    expect(decide(known, { ...exited, exitCode: 137, failureReason: "Evicted" }).phase).toBe("Error");
+    expect(decide(known, { ...exited, exitCode: null }).phase).toBe("Starting");
     const over = { deadlineAt: NOW, lastPhase: true };
     expect(decide(record("Starting", { exitCode: 1, deadline: over }), exited).phase).toBe("Error");
   });
+});
+
+describe("a node that does not report", () => {
+  it.each(["Starting", "Provisioning", "Ready", "Unknown"] as const)(
+    "is decided at once also where a session lives: %s",
+    (phase) => {
+      const lost: Observation = {
+        ...present(NOW),
+        running: null,
+        failureReason: "NodeLost",
+        failureClass: "transient",
+      };
+      const session = { connected: true };
+      const first = decide(record(phase), lost, { session }).phase;
+      expect(decide(record(first), lost, { session }).phase).toBe(first);
+      expect(decide(record(phase), lost).phase).toBe("Unknown");
+    },
+  );
 });
 
 describe("a deadline in an earlier phase", () => {

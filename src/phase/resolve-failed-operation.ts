@@ -97,8 +97,9 @@ function failedDelete(
   if (seen === null) return restore(record, previous, now);
   if (seen.exists === true && seen.deleting !== true) {
     const restored = restore(record, previous, now).record;
-    // What was Ready had its supervisor: the look that follows a failed delete does not say that it is gone.
-    const session = previous.phase === "Ready" ? CONNECTED : null;
+    // What was Ready had its supervisor, and a backend that is ready still does not say that it is gone.
+    const isReady = seen.running === true && (seen.ready === true || seen.readiness === "none");
+    const session = previous.phase === "Ready" && isReady ? CONNECTED : null;
     return { record: applied(restored, seen, now, policy, session).record, changed: true, refused: null };
   }
   return applied(record, seen, now, policy);

@@ -55,6 +55,18 @@ function isOwnResult({ phase, reason, exitCode }: PhaseInput["record"]): boolean
   return restartableReasons.has(reason) || exitReasons.has(reason);
 }
 
+/** Whether an end that is seen may be the one that is recorded: nothing that is known of both differs. */
+function isSameEnd(
+  record: PhaseInput["record"],
+  { exitCode, finishedAt }: RuleContext["observation"],
+): boolean {
+  const recordedAt = record.finishedAt ?? null;
+  return (
+    (exitCode === null || exitCode === record.exitCode) &&
+    (finishedAt === null || recordedAt === null || finishedAt === recordedAt)
+  );
+}
+
 function isWaiting({ phase }: PhaseInput["record"]): boolean {
   return phase === "Provisioning" || phase === "Starting";
 }
@@ -388,16 +400,17 @@ export const phaseRules: readonly PhaseRule[] = Object.freeze([
   {
     name: "node-lost",
     group: "6. Unreadable",
-    condition: "Whether anything executes is unknown because the node does not report.",
+    condition:
+      "Whether anything executes is unknown because the node does not report, and no live session of this run says it.",
     outcome: "`Unknown` / `NodeLost`",
     phases: ["Unknown"],
     rationale:
       "Container states are the node's last words; the process may still run, so neither Ready nor a second copy is safe.",
-    uses: ["running", "stale", "failureReason"],
+    uses: ["running", "stale", "failureReason", "session"],
     holds: true,
     on: { running: null },
-    when: ({ observation }) =>
-      observation.running === null && !observation.stale && observation.failureReason === "NodeLost",
+    when: ({ observation, live }) =>
+      !live && observation.running === null && !observation.stale && observation.failureReason === "NodeLost",
     decide: always(
       "Unknown",
       "NodeLost",
@@ -425,14 +438,15 @@ export const phaseRules: readonly PhaseRule[] = Object.freeze([
     phases: ["Starting"],
     rationale:
       "An automatic restart is under way: the end that led to it is no news, and the deadline bounds the wait. A new start clears the code.",
-    uses: ["completed", "running", "record.phase", "record.exitCode"],
+    uses: ["completed", "running", "exitCode", "finishedAt", "record.phase", "record.exitCode"],
     holds: false,
     on: { running: false },
     when: ({ observation, record }) =>
       record.phase === "Starting" &&
       typeof record.exitCode === "number" &&
       observation.completed === true &&
-      observation.running === false,
+      observation.running === false &&
+      isSameEnd(record, observation),
     decide: (context) => hold(context, "Starting"),
   },
   {

@@ -382,6 +382,13 @@ describe("failed operations", () => {
       resolveFailedOperation(record("Deleting"), previous, "delete", ready, 9, policy).record.phase;
     expect(after(record("Ready", { instanceId: "i-1" }))).toBe("Ready");
     expect(after(record("Provisioning", { instanceId: "i-1" }))).toBe("Provisioning");
+    const found = (facts: Partial<Observation>): string =>
+      resolveFailedOperation(record("Deleting"), record("Ready"), "delete", seen(facts), 9).record.phase;
+    expect(found({ running: true, ready: false, readiness: "signal" })).toBe("Provisioning");
+    expect(found({ running: false, workload: "absent" })).toBe("Provisioning");
+    const empty = { running: false, suspended: true, bootstrapping: false, workload: "absent" } as const;
+    expect(found(empty)).toBe("Stopped");
+    expect(found({ running: null, failureReason: "NodeLost" })).toBe("Unknown");
   });
 });
 

@@ -112,9 +112,23 @@ describe("a run whose process ended in a refresh", () => {
   const history = [failure(1), failure(2, "permanent")];
 
   it.each(["waiting", "cancelled"] as const)("waits, and may make it again: %s", (state) => {
-    const cut = { state, history, nextAttemptAt: NOW - 4990 } as const;
-    expect(restored(cut)).toMatchObject({ failures: 3, nextAttemptAt: NOW - 1000, wasInterrupted: false });
-    expect(restored({ ...cut, refreshed: true })).toMatchObject({ failures: 2, nextAttemptAt: NOW - 4990 });
+    const cut = { state, history, nextAttemptAt: NOW - 5000 } as const;
+    expect(restored(cut)).toMatchObject({ failures: 2, nextAttemptAt: NOW - 3000, wasInterrupted: false });
+    expect(restored({ ...cut, refreshed: true })).toMatchObject({ failures: 2, nextAttemptAt: NOW - 5000 });
+  });
+
+  it("waits once, however often it is restored in that wait", () => {
+    const history = [failure(2, "permanent")];
+    let snapshot = stored({ history, failures: 1, nextAttemptAt: NOW - 5000, previousMs: 1000 });
+    const { nextAttemptAt } = restoredRun(snapshot, policy, NOW);
+    for (let turn = 0; turn < 4; turn += 1) {
+      const run = restoredRun(snapshot, policy, NOW + turn);
+      expect([run.failures, run.nextAttemptAt]).toEqual([2, nextAttemptAt]);
+      const { failures, previousMs } = run;
+      snapshot = { ...snapshot, failures, previousMs, nextAttemptAt: run.nextAttemptAt };
+    }
+    const none = { ...policy, backoff: { delayMs: () => 0 } };
+    expect(restoredRun(stored({ history, nextAttemptAt: NOW - 5000 }), none, NOW).failures).toBe(2);
   });
 
   it("is not one that had failed", () => {

@@ -41,7 +41,8 @@ export function restoredRun(stored: RetrySnapshot, policy: RetryPolicy, now: num
     const nextAttemptAt = bounded(moved(stored.nextAttemptAt), policy, now);
     return { ...stored, ...instants, nextAttemptAt, wasInterrupted: false };
   }
-  const failures = stored.failures + 1;
+  // Once for each attempt: a snapshot of more failures would be refused.
+  const failures = Math.min(stored.failures + 1, stored.attempts);
   const previousMs = delayOf(policy, failures, stored.previousMs);
   const nextAttemptAt = Math.min(attemptStartedAt + previousMs, LAST_INSTANT);
   const wasInterrupted = endedInAttempt && stored.history.at(-1)?.attempt !== stored.attempts;
@@ -60,10 +61,14 @@ function wasAttempting({ state, nextAttemptAt }: RetrySnapshot): boolean {
   return (state === "attempting" || state === "cancelled") && nextAttemptAt === null;
 }
 
-/** A permanent failure is followed by nothing but a refresh, and this one was not made. */
-function wasRefreshing({ state, history, refreshed }: RetrySnapshot): boolean {
+/**
+ * A permanent failure is followed by nothing but a refresh, and this one was not made. While it is, the next instant is
+ * that of its beginning: the wait after one that was cut off is not taken for another.
+ */
+function wasRefreshing(stored: RetrySnapshot): boolean {
+  const { state, history, refreshed, attemptStartedAt, nextAttemptAt } = stored;
   if (state !== "waiting" && state !== "cancelled") return false;
-  return history.at(-1)?.verdict === "permanent" && !refreshed;
+  return history.at(-1)?.verdict === "permanent" && !refreshed && nextAttemptAt === attemptStartedAt;
 }
 
 /** A stored instant further away than any wait of this retrier is no instruction to sleep for years. */

@@ -57,6 +57,12 @@ describe("OpenShell's driver status", () => {
         expect(stopped([{ ...container, status: "True" }, ready("False", "Starting")])).toBe("Stopping");
         expect(stopped([container, ready("True", "BackendReady")])).toBe("Stopping");
         expect(phaseOf([container, ready("False", "Starting")])).toBe("Provisioning");
+        for (const said of [
+          [ready("True", "BackendReady"), ready("False", "ContainerExited")],
+          [ready("Unknown", "InspectFailed")],
+          [ready("False", "SupervisorNotConnected")],
+        ])
+          expect(stopped([container, ...said])).toBe("Stopping");
       },
     );
 

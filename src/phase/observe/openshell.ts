@@ -148,10 +148,9 @@ function decide(draft: ObservationDraft, conditions: unknown, input: OpenShellSt
   }
   if (one(suspended)?.status === "false" && suspending(draft, one(suspended))) return;
   notReady(draft, readyFinding);
-  if (draft.completed !== true && draft.conditions.some(confirmsStop)) {
-    draft.running = false;
+  // Only where nothing else says that it executes, or that it cannot be told.
+  if (draft.running === false && draft.completed !== true && draft.conditions.some(confirmsStop))
     draft.workload = "absent";
-  }
 }
 
 function confirmsStop({ status, reason }: Observation["conditions"][number]): boolean {
