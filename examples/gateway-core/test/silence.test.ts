@@ -49,7 +49,7 @@ describe("the silence of a supervisor, in the store", () => {
     let looks = 0;
     bench.driver.observe = async (...of) => {
       const found = await observe.apply(bench.driver, of);
-      return found && { ...found, message: `0/${(looks += 1)} nodes` };
+      return { ...found, message: `0/${(looks += 1)} nodes` };
     };
     const told = new Map<string, number>();
     gateway.hub.subscribe(({ record }) => {
