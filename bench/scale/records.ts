@@ -20,6 +20,9 @@ const SPEC = {
 };
 const POLICY = { version: 1, env: { MODE: "work" }, network: { allow: ["example.com:443"] } };
 
+/** Below the silence that a gateway would write down. */
+const STARTED_BEFORE_MS = 5000;
+
 function fresh(index: number, preparationMs: number, now: number): SandboxRecord {
   const id = idOf(index);
   const sandbox = { id, name: `box-${index}`, spec: SPEC, policy: POLICY, isolationBackend: null };
@@ -70,5 +73,8 @@ function readyRecord(now: number): SandboxRecord {
  */
 export function preparingRecord(index: number, expiresAt: number, writtenAt: number): SandboxRecord {
   const record = fresh(index, BUDGETS.preparationMs, expiresAt - BUDGETS.preparationMs);
-  return observeTime(record, writtenAt);
+  // Its supervisor is started so late that its silence is never worth a write: what is measured is the deadline.
+  const launchedAt = expiresAt - STARTED_BEFORE_MS;
+  const instance = record.instance && { ...record.instance, launchedAt };
+  return observeTime({ ...record, instance }, writtenAt);
 }

@@ -226,6 +226,39 @@ describe("hiding", () => {
     expect(withoutSecrets("half \ud800 of it", ["\ud800"])).toBe(`half ${HIDDEN} of it`);
   });
 
+  it("knows a secret in either alphabet of base64, in a form, and with escapes in either case", () => {
+    const key = "p>>?s/wö rd~'é=&";
+    const each = encodeURIComponent(key);
+    const forms = [
+      Buffer.from(key).toString("base64url"),
+      Buffer.from(key).toString("base64").replaceAll("=", ""),
+      new URLSearchParams({ key }).toString().slice("key=".length),
+      each.replaceAll("%20", "+"),
+      encodeURI(key),
+      each.replaceAll("%2F", "/"),
+    ];
+    const lower = forms.slice(2).map((form) => form.replaceAll(/%../g, (escape) => escape.toLowerCase()));
+    for (const form of [...forms, ...lower])
+      expect(withoutSecrets(`it was ${form}, so`, [key])).toBe(`it was ${HIDDEN}, so`);
+  });
+
+  it("knows a value that a program has trimmed, in each spelling", () => {
+    for (const [value, text] of [
+      ["sk-12345678\n", "sk-12345678"],
+      ["  sk-12345678\r\n", "sk-12345678"],
+      ["pin7\n", "pin7"],
+    ] as const)
+      for (const form of [text, Buffer.from(text).toString("base64")])
+        expect(withoutSecrets(`no: ${form}.`, [value])).toBe(`no: ${HIDDEN}.`);
+  });
+
+  it("knows a line of a value that has several, and leaves what is too short to be told by", () => {
+    const value = "-----BEGIN KEY-----\r\n  MIIEvQIBADANBg\nab\n-----END KEY-----\n";
+    expect(withoutSecrets("bad line 2: MIIEvQIBADANBg", [value])).toBe(`bad line 2: ${HIDDEN}`);
+    expect(withoutSecrets("no ab in -----END KEY-----", [value])).toBe(`no ab in ${HIDDEN}`);
+    expect(withoutSecrets(`all of ${value}!`, [value])).toBe(`all of ${HIDDEN}!`);
+  });
+
   it("keeps the shape of a value, and nothing else of it", () => {
     expect(masked({ a: ["x", 7, true, null], b: {} })).toEqual({ a: [HIDDEN, HIDDEN, true, null], b: {} });
   });

@@ -1,12 +1,14 @@
 import { getCondition, type Observation } from "slipway";
-import { describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { newRecord } from "../src/decide/attempt.js";
 import { mintRun, recordLaunched } from "../src/decide/driver-report.js";
 import type { RunNews } from "../src/decide/silence.js";
 import { withSilence } from "../src/decide/silence.js";
 import { applyReport } from "../src/decide/supervisor-report.js";
 import { DEFAULT_BUDGETS, planFor } from "../src/gateway/budgets.js";
+import { SilencePace } from "../src/gateway/silence-pace.js";
 import type { SandboxRecord } from "../src/record/record.js";
+import { Bench, BUDGETS } from "./bench.js";
 
 const spec = { driver: "fake", image: { name: "i" }, command: ["c"], driverOptions: {}, budgets: {} };
 
@@ -26,13 +28,66 @@ function news(record: SandboxRecord, seen: Partial<Observation>): RunNews {
 const said = (record: SandboxRecord): string | undefined =>
   getCondition(record.conditions, "Bootstrapped")?.message;
 
+describe("the silence of a supervisor, in the store", () => {
+  let bench: Bench;
+
+  beforeEach(async () => {
+    bench = await Bench.open();
+  });
+
+  afterEach(() => bench.close());
+
+  it("is written once a minute at most, however often its backend words it anew", async () => {
+    const gateway = await bench.gateway("one", {
+      sweepEveryMs: 5000,
+      budgets: { ...BUDGETS, stallMs: 600_000 },
+    });
+    const id = await bench.create(gateway);
+    bench.driver.launches.at(-1)!.succeed();
+    await bench.settle();
+    const { observe } = bench.driver;
+    let looks = 0;
+    bench.driver.observe = async (...of) => {
+      const found = await observe.apply(bench.driver, of);
+      return { ...found, message: `0/${(looks += 1)} nodes` };
+    };
+    const told = new Map<string, number>();
+    gateway.hub.subscribe(({ record }) => {
+      const text = record === null ? undefined : said(record);
+      if (text?.includes("nodes") === true && !told.has(text)) told.set(text, bench.clock.now());
+    });
+    for (let passed = 0; passed < 150_000; passed += 5000) await bench.pass(5000);
+    expect((await bench.read(gateway, id)).phase).toBe("Provisioning");
+    expect(looks).toBeGreaterThan(20);
+    const at = [...told.values()];
+    expect(at.length).toBe(3);
+    for (const [index, instant] of at.slice(1).entries())
+      expect(instant - at[index]!).toBeGreaterThanOrEqual(60_000);
+  });
+});
+
+describe("the pace of words about silent runs", () => {
+  it("is each run's own, and remembers nothing that no longer counts", () => {
+    const pace = new SilencePace();
+    const record = launched();
+    const other = { ...record, instance: { ...record.instance!, id: "sb-r2" } };
+    pace.note(record, 0);
+    expect([pace.allows(record, 59_999), pace.allows(other, 0), pace.allows(record, 60_000)]).toEqual([
+      false,
+      true,
+      true,
+    ]);
+    pace.note(other, 60_000);
+    expect(pace.size).toBe(1);
+  });
+});
+
 describe("the silence of a supervisor", () => {
   it.each([
     [{ message: "Pod box runs on node-1." }, "Pod box runs on node-1"],
     [{ message: "" }, "The backend runs it"],
     [{ running: null }, "The backend cannot tell whether it runs"],
     [{ running: false }, "The backend does not run it"],
-    [{ stale: true }, "The backend has not been seen with this run"],
   ])("is told with what is known of its run: %o", (seen, words) => {
     const record = launched();
     const told = withSilence(record, news(record, seen), 10_000);
@@ -50,7 +105,8 @@ describe("the silence of a supervisor", () => {
     const session = { connected: true, instanceId: record.instance!.id };
     expect(withSilence(record, { ...known, session }, 60_000)).toBe(record);
     const foreign = { ...known, seen: { ...known.seen!, instanceId: "other" } };
-    expect(said(withSilence(record, foreign, 60_000))).toMatch(/^The backend has not been seen/);
+    for (const unseen of [foreign, { ...known, seen: null }, news(record, { stale: true })])
+      expect(withSilence(record, unseen, 60_000)).toBe(record);
     const waiting = { ...record, instance: { ...record.instance!, launchedAt: null } };
     expect(withSilence(waiting, known, 60_000)).toBe(waiting);
     const stopped = { ...record, desired: "stopped" } as const;

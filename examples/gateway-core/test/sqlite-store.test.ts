@@ -8,6 +8,7 @@ import type { RecordStore } from "../src/store/record-store.js";
 import { VirtualClock } from "slipway/testing";
 import { openStore as openGatewayStore } from "../src/store/open-store.js";
 import { SqliteActivationLedger } from "../src/store/sqlite-activation-ledger.js";
+import { REMOVE_LEFT } from "../src/store/sqlite-belongings.js";
 import { SqliteStore } from "../src/store/sqlite-store.js";
 import { claimConformance, recordStoreConformance } from "./record-store-conformance.js";
 import { tempDir } from "./temp-dir.js";
@@ -95,6 +96,19 @@ describe("the SQLite file of a gateway", () => {
     expect(await ledger.read("sb-1/r1")).toBeNull();
     expect(await ledger.read("sb-10/r1")).toEqual(entry);
     await opened[Symbol.asyncDispose]();
+  });
+
+  it("looks the record of each entry up by its id when it removes what was left", async () => {
+    const path = join(await tempDir(), "gateway.db");
+    const store = new SqliteStore(path);
+    const ledger = new SqliteActivationLedger(path);
+    const database = new Database(path);
+    const plan = database.prepare(`EXPLAIN QUERY PLAN ${REMOVE_LEFT}`).all() as { detail: string }[];
+    const ofRecords = plan.map(({ detail }) => detail).filter((detail) => detail.includes("records"));
+    expect(ofRecords).toEqual([expect.stringMatching(/^SEARCH records .*\(id=\?\)/)]);
+    database.close();
+    await ledger.close();
+    await store.close();
   });
 
   it("tells within a second that another gateway wrote, and nothing when none did", async () => {

@@ -57,11 +57,11 @@ describe("streams of events", () => {
       ...options,
     });
 
-  function ask(app: Hono, path = "/v1/events", address = "10.0.0.7", headers = {}): Promise<Response> {
+  function ask(app: Hono, path = "/v1/events", address = "10.0.0.7", method = "GET"): Promise<Response> {
     return Promise.resolve(
       app.request(
         path,
-        { headers: { authorization: "Bearer owner", ...headers } },
+        { method, headers: { authorization: "Bearer owner" } },
         { incoming: { socket: { remoteAddress: address } } },
       ),
     );
@@ -97,6 +97,23 @@ describe("streams of events", () => {
     const third = await ask(app);
     expect(third.status).toBe(200);
     for (const open of [second, third, other]) await open.body?.cancel();
+  });
+
+  it("take no place where only their headers are asked for", async () => {
+    const metrics = new GatewayMetrics();
+    const app = api({ streams: { perClient: 1, all: 1 }, metrics });
+    const { id } = (await gateway.create(bench.request)).record;
+    for (const path of ["/v1/events", `/v1/sandboxes/${id}/watch`]) {
+      const answer = await ask(app, path, "10.0.0.7", "HEAD");
+      expect(answer.status).toBe(200);
+      expect(answer.headers.get("content-type")).toBe("text/event-stream");
+      expect(answer.body).toBeNull();
+      await bench.settle();
+      expect(await metrics.render()).toMatch(/^slipway_streams_open 0$/m);
+    }
+    const stream = await ask(app);
+    expect(stream.headers.get("content-type")).toBe("text/event-stream");
+    await stream.body?.cancel();
   });
 
   it("are so many in all and no more, which the metrics tell", async () => {
@@ -199,9 +216,12 @@ describe("a question that a supervisor's gateway holds", () => {
       authorization: `Bearer ${deadline?.attempt ?? ""}`,
       "x-slipway-run": String(run),
     };
-    const ask = (waitMs: number, after = configuration.generation): Promise<Response> =>
+    const ask = (waitMs: number, after = configuration.generation, method = "GET"): Promise<Response> =>
       Promise.resolve(
-        app.request(`/v1/supervisor/${id}/configuration?after=${after}&waitMs=${waitMs}`, { headers }),
+        app.request(`/v1/supervisor/${id}/configuration?after=${after}&waitMs=${waitMs}`, {
+          method,
+          headers,
+        }),
       );
     let reads = 0;
     const store = bench.storeOf(gateway);
@@ -269,6 +289,11 @@ describe("a question that a supervisor's gateway holds", () => {
     await other.update(id, { policy: { version: 1, env: { TRY: "lost" } } });
     await bench.pass(30_000);
     expect(await (await held).json()).toMatchObject({ policy: { env: { TRY: "lost" } } });
+  });
+
+  it("is not held where only its headers are asked for", async () => {
+    const { ask } = await asking(true);
+    expect((await ask(60_000, undefined, "HEAD")).status).toBe(204);
   });
 
   it("is one of a few for one supervisor", async () => {

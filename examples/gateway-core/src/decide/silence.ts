@@ -23,7 +23,8 @@ export interface RunNews {
 
 /**
  * A supervisor was started and has not been heard of: what its backend shows is all that is known, and is said with it.
- * Written once for each run and each thing that is seen, with instants and no durations, so that waiting writes nothing.
+ * A backend that shows nothing of the run leaves nothing to say. With instants and no durations, so that waiting writes
+ * nothing; how often a backend may change its words is for the pace of the store.
  */
 export function withSilence(record: SandboxRecord, { seen, session }: RunNews, now: number): SandboxRecord {
   const { phase, desired, deadline, instance } = record;
@@ -31,9 +32,9 @@ export function withSilence(record: SandboxRecord, { seen, session }: RunNews, n
   if (!waits || deadline.phase !== PREPARATION || instance === null || instance.launchedAt === null)
     return record;
   if (now - instance.launchedAt < SILENT_AFTER_MS || session?.connected === true) return record;
-  const { observation } = seen?.instanceId === instance.id ? seen : { observation: null };
+  if (seen?.instanceId !== instance.id || seen.observation.stale) return record;
   const since = new Date(instance.launchedAt).toISOString();
-  const message = `${shown(observation)}; its supervisor was started at ${since} and has not reached a gateway`;
+  const message = `${shown(seen.observation)}; its supervisor was started at ${since} and has not reached a gateway`;
   return withCondition(record, { ...UNHEARD, message }, now);
 }
 
@@ -44,9 +45,7 @@ export function withoutSilence(record: SandboxRecord, now: number): SandboxRecor
   return withBootstrapped(record, "False", HEARD, now);
 }
 
-function shown(observation: Observation | null): string {
-  if (observation === null || observation.stale) return "The backend has not been seen with this run";
-  const { running, message } = observation;
+function shown({ running, message }: Observation): string {
   const state = running === null ? "cannot tell whether it runs" : running ? "runs it" : "does not run it";
   const said = message?.trim().replace(/[.;]+$/, "");
   return said === undefined || said === "" ? `The backend ${state}` : said;

@@ -5,6 +5,7 @@ import { withSilence, type RunNews } from "../decide/silence.js";
 import type { SandboxRecord } from "../record/record.js";
 import type { Log } from "./log.js";
 import type { SandboxRecords } from "./sandbox-records.js";
+import { SilencePace } from "./silence-pace.js";
 
 const PAGE = 200;
 
@@ -25,6 +26,7 @@ export interface PhaseStoreOptions {
  */
 export class PhaseStore implements RecordStore {
   readonly #options: PhaseStoreOptions;
+  readonly #pace = new SilencePace();
 
   constructor(options: PhaseStoreOptions) {
     this.#options = options;
@@ -57,9 +59,11 @@ export class PhaseStore implements RecordStore {
     const { origin } = next as PhaseFacts;
     const now = this.#options.clock.now();
     const decided = withFacts(origin, next, now);
-    const record = withSilence(decided, this.#options.news(decided), now);
+    const paced = this.#pace.allows(decided, now);
+    const record = paced ? withSilence(decided, this.#options.news(decided), now) : decided;
     if (record === origin) return { id, version, record: next };
     const written = await this.#options.records.swap(Number(version), origin, record);
+    if (written !== null && record !== decided) this.#pace.note(record, now);
     if (written !== null && origin.phase !== written.record.phase) {
       const { phase, reason } = written.record;
       this.#options.log("reconciled", { sandbox: id, from: origin.phase, phase, reason });

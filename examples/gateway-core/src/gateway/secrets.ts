@@ -54,16 +54,39 @@ function hide(text: string, secret: string): string {
 const WORD = "[\\p{L}\\p{N}_]";
 const SYNTAX = /[\\^$.*+?()[\]{}|/]/g;
 
-/** A value as it is, in a JSON text, in a URL, and in base64. */
+/** What a text may quote of a value: all of it, what programs make of one from a file, and a line of several. */
+function quotable(value: string): readonly string[] {
+  const lines = value.split(/[\r\n]+/).map((line) => line.trim());
+  return [value, value.trim(), ...lines.filter((line) => line.length >= ANYWHERE)];
+}
+
+/** A value as it is, in a JSON text, in a URL or a form, and in base64, with what may be quoted of it. */
 function spellings(value: string): readonly string[] {
   // Blanks are nobody's secret, and everywhere.
   if (value.trim() === "") return [];
-  const all = [value, JSON.stringify(value).slice(1, -1)];
+  return [...new Set([...new Set(quotable(value))].flatMap(spellingsOf))];
+}
+
+function spellingsOf(value: string): readonly string[] {
+  return [value, JSON.stringify(value).slice(1, -1), ...percentEncoded(value), ...base64(value)];
+}
+
+/** Programs differ in what they leave as it is, in what they make of a blank, and in the case of an escape. */
+function percentEncoded(value: string): readonly string[] {
   // Half a character has no place in a URL.
-  if (!/\p{Surrogate}/u.test(value)) all.push(encodeURIComponent(value));
-  const encoded = Buffer.from(value).toString("base64");
-  if (encoded.length >= ANYWHERE) all.push(encoded, encoded.replaceAll("=", ""));
-  return [...new Set(all)];
+  if (/\p{Surrogate}/u.test(value)) return [];
+  const form = new URLSearchParams([["", value]]).toString().slice(1);
+  const each = encodeURIComponent(value);
+  const escaped = [each, encodeURI(value), each.replaceAll("%2F", "/"), each.replaceAll("%20", "+"), form];
+  return escaped.flatMap((text) => [text, text.replaceAll(/%../g, (escape) => escape.toLowerCase())]);
+}
+
+/** In both alphabets, with and without what fills it up. */
+function base64(value: string): readonly string[] {
+  const plain = Buffer.from(value).toString("base64");
+  if (plain.length < ANYWHERE) return [];
+  const forUrl = plain.replaceAll("+", "-").replaceAll("/", "_");
+  return [plain, forUrl].flatMap((text) => [text, text.replaceAll("=", "")]);
 }
 
 /** What a sandbox knows and nobody is told: its attempt's token, and the environment of its main process. */

@@ -33,6 +33,7 @@ export interface SessionsOptions {
  */
 export class Sessions {
   readonly #options: SessionsOptions;
+  /** The latest of each sandbox, also one that has run out: who waited for an answer then may still. */
   readonly #contacts = new Map<string, Contact>();
   readonly #elsewhere = new Map<string, Contact>();
   /** Until when the store has it that a session is here. */
@@ -57,9 +58,15 @@ export class Sessions {
     this.#keeping ??= this.#keep();
   }
 
-  /** The supervisor of this instance, which called a while ago, still waits for an answer. */
+  /**
+   * The supervisor of this instance, which called a while ago, still waits for an answer. A contact that ran out while
+   * this process stood still, or when its clock was set, is taken up again: only another instance that is there ends it,
+   * and the end of its record.
+   */
   prolong(id: string, instanceId: string, at: number): void {
-    if (alive(this.#contacts, id, at)?.instanceId === instanceId) this.note(id, instanceId, at);
+    if (!this.#contacts.has(id)) return;
+    const there = this.of(id, at);
+    if (there === null || there.instanceId === instanceId) this.note(id, instanceId, at);
   }
 
   of(id: string, now: number): Session | null {
@@ -78,13 +85,12 @@ export class Sessions {
     try {
       const now = clock.now();
       const found = await store.liveSessions(now, id === undefined ? undefined : [id]);
-      if (id === undefined) {
-        this.#elsewhere.clear();
-        await this.#sweep(store, now);
-      }
+      // In one turn: whoever asks in between would take every supervisor of another gateway for silent.
+      if (id === undefined) this.#elsewhere.clear();
       for (const session of found) {
         if (session.owner !== owner) this.#elsewhere.set(session.id, session);
       }
+      if (id === undefined) await this.#sweep(store, now);
     } catch (error) {
       log("sessions-unknown", { error: messageOf(error) });
     }
@@ -94,7 +100,9 @@ export class Sessions {
   async #sweep(store: SessionStore, now: number): Promise<void> {
     if (now - this.#sweptAt < SWEEP_EVERY_MS) return;
     this.#sweptAt = now;
-    await store.sweepSessions(now - SWEEP_EVERY_MS);
+    await store
+      .sweepSessions(now - SWEEP_EVERY_MS)
+      .catch((error: unknown) => this.#options.log("sessions-unswept", { error: messageOf(error) }));
   }
 
   /** Supervisors call another gateway from now on. */
@@ -125,8 +133,5 @@ export class Sessions {
 
 function alive(contacts: Map<string, Contact>, id: string, now: number): Contact | null {
   const contact = contacts.get(id);
-  if (contact === undefined) return null;
-  if (now < contact.until) return contact;
-  contacts.delete(id);
-  return null;
+  return contact !== undefined && now < contact.until ? contact : null;
 }

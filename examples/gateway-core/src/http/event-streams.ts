@@ -123,6 +123,9 @@ function open(
   { gateway, closing, streams, onRefused, log }: StreamOptions,
   follow: (stream: OpenStream) => Promise<void>,
 ): Response {
+  // Whoever asks for the headers alone reads no event, and would not be seen to leave.
+  if (context.req.method === "HEAD")
+    return context.body(null, 200, { "content-type": "text/event-stream", "cache-control": "no-cache" });
   const address = peerAddress(context);
   const place = streams.enter(`${clientOf(context, address)} at ${address}`);
   if (typeof place === "string") {

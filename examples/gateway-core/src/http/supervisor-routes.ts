@@ -30,7 +30,8 @@ export function supervisorRoutes(gateway: Gateway, closing: AbortSignal): Hono {
     const id = context.req.param("id");
     const { after, waitMs } = readQuery(context, configurationQuery);
     const { clock } = gateway;
-    const until = clock.now() + waitMs;
+    // Whoever asks for the headers alone waits for nothing.
+    const until = clock.now() + (context.req.method === "HEAD" ? 0 : waitMs);
     const { signal } = context.req.raw;
     const bell = new Bell();
     const doubts: Disposable[] = [];
