@@ -108,8 +108,7 @@ export class Faults {
         this.#hanging += 1;
         response.once("close", () => (this.#hanging -= 1));
         return "gone";
-      }
-      else if (fault.when === "after") after = "cut";
+      } else if (fault.when === "after") after = "cut";
       else {
         response.destroy();
         return "gone";
