@@ -69,6 +69,7 @@ export function gatewayParts(
           askTime: (signal) => client.clusterTime(signal),
           askTimeEveryMs: ASK_TIME_EVERY_MS,
           sessionStore: store.sessions,
+          tellsOfWrites: true,
           follow: (listener) => store.follow(listener),
           ending: () => store.ending(),
         };

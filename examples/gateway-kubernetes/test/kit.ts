@@ -8,6 +8,7 @@ import { kubeConfigTransport, type Transport } from "../src/api/transport.js";
 import type { SandboxSettings } from "../src/resource/sandbox-settings.js";
 import { ApiServer, type ApiServerOptions, type Grant, type PolicyRule } from "./apiserver/index.js";
 import { Cluster as Node, convertSandbox, type ClusterOptions } from "./cluster/index.js";
+import { Traffic } from "./traffic.js";
 
 export const NAMESPACE = "slipway";
 
@@ -90,11 +91,15 @@ function clientsOf(server: ApiServer, clock: Clock): Api {
     grants: deployedGrants(),
   });
   server.addToken("admin", { user: "admin", groups: ["system:masters"] });
+  const traffic = Traffic.on(clock);
+  traffic.serves(server);
+  const transport = (token = "gateway"): Transport =>
+    traffic.counted(kubeConfigTransport(kubeConfig(server, token)));
   let seed = 2;
   const connect = (token: string, more: Partial<KubeClientOptions> = {}): KubeClient => {
     seed += 1;
     return new KubeClient({
-      transport: kubeConfigTransport(kubeConfig(server, token)),
+      transport: transport(token),
       clock,
       random: seededRandom(seed),
       ...more,
@@ -104,7 +109,7 @@ function clientsOf(server: ApiServer, clock: Clock): Api {
     server,
     clock,
     client: (more) => connect("gateway", more),
-    transport: (token = "gateway") => kubeConfigTransport(kubeConfig(server, token)),
+    transport,
     admin: connect("admin"),
     async [Symbol.asyncDispose]() {
       await server[Symbol.asyncDispose]();
@@ -134,33 +139,24 @@ export function aheadBy(clock: Clock, ms: number): Clock {
   };
 }
 
-/** Lets virtual time pass in small steps, each once no request of the watched transports is under way. */
+/** So many turns of the event loop without anything under way, and what follows from the last answer has happened. */
+const STILL_TURNS = 5;
+/** Longest that the machine may take for what is under way, in real time, before the test is told what it waits for. */
+const PATIENCE_MS = 20_000;
+
+/** Lets virtual time pass in small steps, each once nothing is under way that takes real time. */
 export class Driven {
   readonly #clock: VirtualClock;
-  #inFlight = 0;
+  readonly #traffic: Traffic;
 
   constructor(clock: VirtualClock) {
     this.#clock = clock;
+    this.#traffic = Traffic.on(clock);
   }
 
-  /** Counts the requests of a transport; a watch counts until it is open. */
+  /** Counts the requests of a transport that the kit did not make. */
   watched(transport: Transport): Transport {
-    return async (request) => {
-      this.#inFlight += 1;
-      let open = true;
-      const done = (): void => {
-        if (open) this.#inFlight -= 1;
-        open = false;
-      };
-      try {
-        const reply = await transport(request);
-        if (request.path.includes("watch=true")) done();
-        return { ...reply, body: ended(reply.body, done) };
-      } catch (error) {
-        done();
-        throw error;
-      }
-    };
+    return this.#traffic.counted(transport);
   }
 
   /** Until `done` holds, or for `forMs`. */
@@ -174,21 +170,13 @@ export class Driven {
 
   /** A request that the server itself holds back by the clock is not waited for. */
   async #quiet(): Promise<void> {
-    let still = 0;
-    for (let turn = 0; turn < 2000 && still < 5; turn += 1) {
+    const begunAt = performance.now();
+    for (let still = 0; still < STILL_TURNS; ) {
       await new Promise((resolve) => setImmediate(resolve));
-      still = this.#inFlight === 0 ? still + 1 : 0;
+      const { underWay } = this.#traffic;
+      still = underWay === null ? still + 1 : 0;
+      if (underWay !== null && performance.now() - begunAt > PATIENCE_MS)
+        throw new Error(`still under way: ${underWay}`);
     }
-  }
-}
-
-async function* ended(
-  body: AsyncIterable<Uint8Array | string>,
-  done: () => void,
-): AsyncGenerator<Uint8Array | string> {
-  try {
-    yield* body;
-  } finally {
-    done();
   }
 }

@@ -68,6 +68,77 @@ describe("a store of custom resources", () => {
     expect(heard.changes.at(-1)).toMatchObject({ version: 51, found: { value: { count: 50 } } });
   });
 
+  it("tells nothing of what another wrote of a record that it then removed or wrote itself", async () => {
+    await using it = await startStores();
+    const [one, other] = [it.store(), it.store()];
+    await it.driven.run(1000);
+    await it.insert(one, "removed");
+    await it.insert(one, "written");
+    await it.driven.run(1000);
+    const heard = it.heard(other);
+    const both = (async () => {
+      for (const name of ["removed", "written"])
+        await one.compareAndSwap(`id-${name}`, 1, { dueAt: null, value: { count: 1 } });
+    })();
+    await it.during(both, 0);
+    // The news have come, and wait to be told.
+    await it.driven.run(50, undefined, 10);
+    expect(heard.changes).toEqual([]);
+    const own = Promise.all([
+      other.delete("id-removed", 2),
+      other.compareAndSwap("id-written", 2, { dueAt: null, value: { count: 2 } }),
+    ]);
+    await it.driven.run(100, undefined, 10);
+    expect(await own).toEqual([true, true]);
+    await it.driven.run(2000);
+    expect(heard.changes).toEqual([]);
+  });
+
+  it("tells of a write that it first heard of in the answer to a change beside the record", async () => {
+    await using it = await startStores();
+    const [one, other] = [it.store(), it.store()];
+    const heard = it.heard(other);
+    await it.driven.run(1000);
+    await it.insert(one, "a");
+    await it.driven.run(1000);
+    heard.changes.length = 0;
+    const broken = it.server.faults.inject({
+      fault: { kind: "status", code: 503 },
+      when: ({ verb }) => verb === "watch",
+    });
+    it.server.cutWatches();
+    await it.driven.run(250);
+    await it.change(one, "a", 1);
+    await it.during(
+      other.changeActivations("id-a", () => ({ run: { state: "activating", version: 1, at: 0 } })),
+    );
+    broken[Symbol.dispose]();
+    await it.driven.run(60_000);
+    expect(heard.changes).toMatchObject([{ id: "id-a", version: 2, found: { value: { count: 1 } } }]);
+  });
+
+  it("raises doubt once a second while its stream is broken, and none while it is open", async () => {
+    await using it = await startStores();
+    const store = it.store();
+    await it.driven.run(1000);
+    const heard = it.heard(store);
+    await it.driven.run(60_000);
+    expect(heard.doubts).toBe(0);
+    const broken = it.server.faults.inject({
+      fault: { kind: "status", code: 503 },
+      when: ({ verb }) => verb === "watch",
+    });
+    it.server.cutWatches();
+    await it.driven.run(10_250);
+    expect(heard.doubts).toBe(10);
+    broken[Symbol.dispose]();
+    await it.driven.run(60_000);
+    const { doubts } = heard;
+    await it.driven.run(60_000);
+    expect(heard.doubts).toBe(doubts);
+    expect(heard.gaps).toBe(1);
+  });
+
   it("tells after a break what became of each record meanwhile, removals and successors of the same name included", async () => {
     await using it = await startStores();
     const [one, other] = [it.store(), it.store()];
@@ -100,6 +171,40 @@ describe("a store of custom resources", () => {
       ["id-replaced", 1, false],
     ]);
     expect(heard.gaps).toBe(1);
+  });
+});
+
+describe("a question that is held, with records in the cluster", () => {
+  it("costs no read while the stream is open, and one a second while it is broken", async () => {
+    await using it = await startWorld("0.5.6", "cluster");
+    const { core, running } = await it.gateway();
+    const { record } = await it.during(core.create({ name: "box", spec: SPEC, policy: { version: 1 } }));
+    await it.until("box", "Ready");
+    const { run, deadline, configuration } = (await it.during(core.records.read(record.id)))!.record;
+    await it.driven.run(5000);
+    const reads = (): number => it.server.ledger.count("get", "sandboxrecords");
+    it.server.ledger.reset();
+    const query = `after=${configuration.generation}&waitMs=60000`;
+    const held = fetch(`${running.url}/v1/supervisor/${record.id}/configuration?${query}`, {
+      headers: { authorization: `Bearer ${deadline?.attempt ?? ""}`, "x-slipway-run": String(run) },
+    });
+    // The question itself is on no clock.
+    while (reads() === 0) await new Promise((resolve) => setImmediate(resolve));
+    await it.driven.run(1000);
+    it.server.ledger.reset();
+    await it.driven.run(20_000);
+    expect(reads()).toBe(0);
+    const broken = it.server.faults.inject({
+      fault: { kind: "status", code: 503 },
+      when: ({ verb, plural }) => verb === "watch" && plural === "sandboxrecords",
+    });
+    it.server.cutWatches();
+    await it.driven.run(10_000);
+    expect(reads()).toBeGreaterThanOrEqual(9);
+    expect(reads()).toBeLessThanOrEqual(10);
+    broken[Symbol.dispose]();
+    await it.driven.run(60_000);
+    expect((await held).status).toBe(204);
   });
 });
 

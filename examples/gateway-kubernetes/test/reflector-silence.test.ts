@@ -173,6 +173,7 @@ describe("a version that the server has not come to, as after a restore from a b
     const heard: (readonly [string, number])[] = [];
     const listener = {
       settled: () => undefined,
+      interrupted: () => undefined,
       news: (id: string, version: number) => void heard.push([id, version]),
     };
     const mirror = new RecordMirror("gw", listener);

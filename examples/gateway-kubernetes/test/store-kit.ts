@@ -32,12 +32,12 @@ export async function startStores() {
       return settled;
     },
     /** What a store tells of, in order. */
-    heard(store: ResourceStore): { readonly changes: NoticedChange[]; gaps: number } {
-      const told = { changes: [] as NoticedChange[], gaps: 0 };
+    heard(store: ResourceStore): { readonly changes: NoticedChange[]; gaps: number; doubts: number } {
+      const told = { changes: [] as NoticedChange[], gaps: 0, doubts: 0 };
       store.follow({
         noticeChange: (change) => Promise.resolve(void told.changes.push(change)),
         noticeGap: () => void (told.gaps += 1),
-        noticeWrites: () => undefined,
+        noticeWrites: () => void (told.doubts += 1),
       });
       return told;
     },

@@ -11,6 +11,6 @@ export interface NoticedChange extends ToldChange {
 export interface ChangeListener {
   noticeChange(change: NoticedChange): Promise<void>;
   noticeGap(): void;
-  /** Somebody wrote something, and it is not known what. */
+  /** Somebody wrote something, or may have, and it is not known what. */
   noticeWrites(): void;
 }

@@ -48,15 +48,31 @@ export interface Storage {
   readonly askTimeEveryMs?: number | undefined;
   /** Where gateways that share the store tell one another of their supervisors. Absent: there is no other. */
   readonly sessionStore?: SessionStore | undefined;
+  /**
+   * Whether `follow` tells of every write of others, and raises doubt for as long as it cannot, so that nobody needs to
+   * look for them. Absent: it does not.
+   */
+  readonly tellsOfWrites?: boolean | undefined;
   /** Begins to tell of writes that others made, until the store is closed. Absent: nobody else writes. */
   readonly follow?: ((listener: ChangeListener) => void) | undefined;
   /** The gateway begins to end: what the store would wait for fails from now on. Absent: it never waits for long. */
   readonly ending?: (() => void) | undefined;
 }
 
+/** What the next step of opening makes; what is open already is closed where that fails, for nobody else can do it. */
+async function orClose<T>(close: () => Promise<void>, next: () => T | Promise<T>): Promise<T> {
+  try {
+    return await next();
+  } catch (error) {
+    // What went wrong first is what is told.
+    await close().catch(() => undefined);
+    throw error;
+  }
+}
+
 /** Opens storage that was made elsewhere: by its own time where it has one. */
 export async function openStorage(storage: Storage, hostClock: Clock, log: Log): Promise<OpenStore> {
-  const { store, ledger, askTime: ask, askTimeEveryMs: askEveryMs } = storage;
+  const { store, ledger, askTime: ask, askTimeEveryMs: askEveryMs, tellsOfWrites } = storage;
   const closeBoth = async (): Promise<void> => {
     await ledger.close();
     await store.close();
@@ -65,17 +81,13 @@ export async function openStorage(storage: Storage, hostClock: Clock, log: Log):
   const storeClock =
     ask === undefined
       ? null
-      : await StoreClock.start({ base: hostClock, ask, askEveryMs, onError }).catch(
-          async (error: unknown) => {
-            await closeBoth().catch(() => undefined);
-            throw error;
-          },
-        );
+      : await orClose(closeBoth, () => StoreClock.start({ base: hostClock, ask, askEveryMs, onError }));
   return {
     store,
     ledger,
     clock: storeClock ?? hostClock,
     sessionStore: storage.sessionStore,
+    tellsOfWrites,
     follow: (listener) => storage.follow?.(listener),
     ending: () => storage.ending?.(),
     async [Symbol.asyncDispose]() {
@@ -88,8 +100,15 @@ export async function openStorage(storage: Storage, hostClock: Clock, log: Log):
 /** A file that other gateways of this machine may share: a look each second tells whether any of them wrote. */
 async function openSqlite(path: string, clock: Clock, log: Log): Promise<OpenStore> {
   const store = new SqliteStore(path);
-  const opened = await openStorage({ store, ledger: new SqliteActivationLedger(path) }, clock, log);
-  bindBelongings(path);
+  const ledger = await orClose(
+    () => store.close(),
+    () => new SqliteActivationLedger(path),
+  );
+  const opened = await openStorage({ store, ledger }, clock, log);
+  await orClose(
+    async () => opened[Symbol.asyncDispose](),
+    () => bindBelongings(path),
+  );
   const closing = new AbortController();
   let watching: Promise<void> = Promise.resolve();
   return {
@@ -114,11 +133,15 @@ export async function openStore({ dataDir, databaseUrl, clock, log }: OpenStoreO
   }
   const database = { url: databaseUrl };
   const store = await PostgresStore.open(database);
-  const storeClock = await StoreClock.start({
-    base: clock,
-    ask: () => store.now(),
-    onError: (error) => log("store-clock", { error: messageOf(error) }),
-  });
+  const storeClock = await orClose(
+    () => store.close(),
+    () =>
+      StoreClock.start({
+        base: clock,
+        ask: () => store.now(),
+        onError: (error) => log("store-clock", { error: messageOf(error) }),
+      }),
+  );
   let feed: ChangeFeed | null = null;
   return {
     store,

@@ -6,6 +6,8 @@ import { readRecord, type RecordObject } from "./record-object.js";
 export interface MirrorListener {
   /** The mirror is complete, or live, or was that before: whoever waits for it looks again. */
   settled(): void;
+  /** The stream broke: until it is open again nothing of what others write is heard. */
+  interrupted(): void;
   /** Somebody else wrote a record; `null` for one that is gone. */
   news(id: string, version: number, record: RecordObject | null): void;
 }
@@ -49,11 +51,21 @@ export class RecordMirror implements ReflectorSink {
   }
 
   /** What this process wrote. */
-  wrote(object: Plain): void {
+  wrote(object: Plain): RecordObject | null {
+    return this.#answered(object)?.record ?? null;
+  }
+
+  /** What this process changed beside the record: the answer may be the first that is heard of another's write. */
+  touched(object: Plain): void {
+    const answered = this.#answered(object);
+    if (answered?.isNew === true) this.#tell(answered.record);
+  }
+
+  #answered(object: Plain): { readonly record: RecordObject; readonly isNew: boolean } | null {
     const record = readRecord(object, this.#gateway);
-    if (record === null) return;
+    if (record === null) return null;
     this.#own.add(record.uid);
-    this.#take(record, this.#records);
+    return { record, isNew: this.#take(record, this.#records) };
   }
 
   /** What this process removed: late news of it do not bring it back. */
@@ -113,6 +125,7 @@ export class RecordMirror implements ReflectorSink {
 
   interrupted(): void {
     this.#open = false;
+    this.#listener.interrupted();
   }
 
   /** Whether it says anything that was not known. */

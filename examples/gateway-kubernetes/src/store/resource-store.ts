@@ -76,10 +76,11 @@ export class ResourceStore implements RecordStore {
     this.#options = options;
     const { client, clock, random, namespace, gateway, pageSize } = options;
     this.#path = `/apis/${RECORD_GROUP}/${RECORD_VERSION}/namespaces/${namespace}/sandboxrecords`;
-    this.#news = new RecordNews(clock);
+    this.#news = new RecordNews(clock, () => this.#mirror.isLive);
     this.#turns = new Turns(clock, randomUUID());
     this.#mirror = new RecordMirror(gateway, {
       settled: () => this.#wake(),
+      interrupted: () => this.#news.doubt(),
       news: (id, version, record) => this.#heard({ id, version, record }),
     });
     const { signal } = this.#closing;
@@ -188,7 +189,7 @@ export class ResourceStore implements RecordStore {
       try {
         const { uid, resourceVersion, name } = read;
         const patch = { metadata: { uid, resourceVersion }, spec: { activations: decision } };
-        this.#mirror.wrote(await this.#options.client.patch(`${this.#path}/${name}`, patch, this.#call));
+        this.#mirror.touched(await this.#options.client.patch(`${this.#path}/${name}`, patch, this.#call));
         return true;
       } catch (error) {
         if (isObjectMissing(error, read.name)) return false;
@@ -237,7 +238,10 @@ export class ResourceStore implements RecordStore {
     return earliest;
   }
 
-  /** Tells of what other gateways write, until the store is closed. */
+  /**
+   * Tells of everything that other gateways write, until the store is closed: what is missed while the stream is broken
+   * once it is open again, and that something may be missed as long as it is not.
+   */
   follow(listener: ChangeListener): void {
     this.#news.follow(listener);
   }
@@ -294,7 +298,8 @@ export class ResourceStore implements RecordStore {
 
   #wrote(object: Plain, write: string): void {
     this.#turns.saw(write);
-    this.#mirror.wrote(object);
+    const written = this.#mirror.wrote(object);
+    if (written !== null) this.#news.outdate(written);
   }
 
   /** The record as the server has it now. */
@@ -344,6 +349,7 @@ export class ResourceStore implements RecordStore {
       return false;
     }
     this.#mirror.erased(read);
+    this.#news.outdate(read);
     return true;
   }
 

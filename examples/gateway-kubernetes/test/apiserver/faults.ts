@@ -44,6 +44,7 @@ export class Faults {
   readonly #rules = new Set<{ readonly rule: FaultRule; left: number }>();
   readonly #random: () => number;
   #waiting = 0;
+  #hanging = 0;
 
   constructor(random: () => number) {
     this.#random = random;
@@ -79,6 +80,11 @@ export class Faults {
     return this.#waiting;
   }
 
+  /** Requests that are not answered before the clock moves, or their client gives up. */
+  get holding(): number {
+    return this.#waiting + this.#hanging;
+  }
+
   /** Lets faults strike a request; tells how it goes on. */
   async strike(
     request: RequestFacts,
@@ -89,11 +95,20 @@ export class Faults {
     for (const fault of this.#take(request)) {
       if (fault.kind === "delay") {
         this.#waiting += 1;
-        await new Promise<void>((go) => void clock.schedule(clock.now() + fault.ms, go, { unref: true }));
+        await new Promise<void>((go) => {
+          const alarm = clock.schedule(clock.now() + fault.ms, go, { unref: true });
+          response.once("close", () => {
+            alarm[Symbol.dispose]();
+            go();
+          });
+        });
         this.#waiting -= 1;
       } else if (fault.kind === "status") throw refusal(fault.code, fault.reason, fault.retryAfterSeconds);
-      else if (fault.kind === "hang") return "gone";
-      else if (fault.when === "after") after = "cut";
+      else if (fault.kind === "hang") {
+        this.#hanging += 1;
+        response.once("close", () => (this.#hanging -= 1));
+        return "gone";
+      } else if (fault.when === "after") after = "cut";
       else {
         response.destroy();
         return "gone";

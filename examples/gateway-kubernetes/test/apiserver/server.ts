@@ -38,6 +38,8 @@ export class ApiServer implements AsyncDisposable {
   readonly #identities = new Identities(this.authority);
   readonly #serverPair: KeyPair;
   readonly #sockets = new Set<Socket>();
+  /** By the port of the client. */
+  readonly #secured = new Map<number, Socket>();
   readonly #watches = new Set<Watch>();
   readonly #controllers: Disposable[];
   #server: Server | null = null;
@@ -114,6 +116,11 @@ export class ApiServer implements AsyncDisposable {
     return this.authority.cert;
   }
 
+  /** Bytes of HTTP that were sent on the open connection from this port; `null` for none. */
+  bytesSentTo(port: number): number | null {
+    return this.#secured.get(port)?.bytesWritten ?? null;
+  }
+
   get openWatches(): number {
     return this.#watches.size;
   }
@@ -141,6 +148,13 @@ export class ApiServer implements AsyncDisposable {
     server.on("connection", (socket: Socket) => {
       this.#sockets.add(socket);
       socket.on("close", () => this.#sockets.delete(socket));
+    });
+    server.on("secureConnection", (socket) => {
+      const { remotePort = 0 } = socket;
+      this.#secured.set(remotePort, socket);
+      socket.on("close", () => {
+        if (this.#secured.get(remotePort) === socket) this.#secured.delete(remotePort);
+      });
     });
     server.listen(this.#port, "127.0.0.1");
     await once(server, "listening");
