@@ -135,10 +135,30 @@ function requireConsistent(snapshot: RetrySnapshot): void {
   const { transientCount, permanentCount, suspectCount, cancelledCount, attempts } = snapshot;
   const counted = transientCount + permanentCount + suspectCount + cancelledCount;
   if (counted > attempts) throw wrong("attempts", `at least ${counted}, the failures`, attempts);
-  const kept = snapshot.history.length;
-  if (kept > counted) throw wrong("history", `at most ${counted} failures`, kept);
+  if (startedAt !== null && attemptStartedAt !== null && attemptStartedAt < startedAt)
+    throw wrong("attemptStartedAt", "no earlier than startedAt", attemptStartedAt);
+  if ((state === "succeeded" || state === "failed") && nextAttemptAt !== null)
+    throw wrong("nextAttemptAt", `null for ${state}`, nextAttemptAt);
+  if (suspects > suspectCount) throw wrong("suspects", `at most ${suspectCount}, those counted`, suspects);
+  requireHistory(snapshot);
   if (snapshot.failures > snapshot.attempts)
     throw wrong("failures", `at most ${snapshot.attempts}`, snapshot.failures);
+}
+
+/** Every failure is of an attempt of its own, in their order, and was counted by its verdict. */
+function requireHistory(snapshot: RetrySnapshot): void {
+  let before = 0;
+  const kept = { transient: 0, permanent: 0, suspect: 0, cancelled: 0 };
+  for (const [index, { attempt, startedAt, endedAt, verdict }] of snapshot.history.entries()) {
+    const field = `history[${index}]`;
+    if (attempt <= before || attempt > snapshot.attempts)
+      throw wrong(`${field}.attempt`, `from ${before + 1} to ${snapshot.attempts}`, attempt);
+    if (endedAt < startedAt) throw wrong(`${field}.endedAt`, "no earlier than startedAt", endedAt);
+    before = attempt;
+    kept[verdict] += 1;
+    const counted = snapshot[`${verdict}Count`];
+    if (kept[verdict] > counted) throw wrong("history", `at most ${counted} of ${verdict}`, kept[verdict]);
+  }
 }
 
 function decodeFailure(value: unknown, index: number): StoredFailure {
