@@ -3,7 +3,7 @@
 # Elsewhere it says so and the tests that need them skip with the reason.
 set -u
 
-packages=(jq openssl curl docker.io busybox-static iptables debootstrap
+packages=(jq openssl curl docker.io podman busybox-static iptables debootstrap
   qemu-system-x86 squashfs-tools e2fsprogs socat postgresql faketime chromium)
 # Packages whose program has another name.
 declare -A program=([docker.io]=dockerd [busybox-static]=busybox [qemu-system-x86]=qemu-system-x86_64
