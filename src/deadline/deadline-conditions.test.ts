@@ -34,7 +34,9 @@ describe("deadlineConditions", () => {
   it.each([
     ["image-pull", "ImagePull"],
     ["image pull/unpack", "ImagePullUnpack"],
+    ["-image--pull-", "ImagePull"],
     ["2nd", "Phase2nd"],
+    ["2Nd", "Phase2Nd"],
     ["准备", "Phase"],
   ])("makes a phase called %s an acceptable reason", (name, reason) => {
     expect(deadlineConditions(fresh(name), 6000)[0]?.reason).toBe(reason);

@@ -88,6 +88,79 @@ describe("definePlan", () => {
     );
   });
 
+  const phaseFields = "name, budgetMs, renewOn, stallMs, ceilingMs, timeoutReason";
+  const planFields = "phases, ceilingMs, ceilingMayTruncate, cleanupBudgetMs, observeEveryMs";
+  it.each<readonly [unknown, string]>([
+    [null, "plan must be an object, got null"],
+    [{ phases: [] }, "plan: phases must be a list of 1 to 64 phases, got []"],
+    [{ phases: ["run"] }, 'plan: phases[0] must be an object, got "run"'],
+    [{ phases: [{ name: "" }] }, 'plan: phases[0].name must be a name of 1 to 256 characters, got ""'],
+    [{ phases: [phase, phase] }, 'plan: phases[1].name must be unique in the plan, got "run"'],
+    [
+      { phases: [{ ...phase, budgetMS: 1 }] },
+      `plan: phases[0].budgetMS must be absent (known: ${phaseFields}), got 1`,
+    ],
+    [{ phases: [phase], ceiling: 1 }, `plan: ceiling must be absent (known: ${planFields}), got 1`],
+    [
+      { phases: [{ ...phase, renewOn: "progress" }] },
+      'plan: phases[0].renewOn must be "change" or absent, got "progress"',
+    ],
+    [
+      { phases: [{ ...phase, stallMs: { pull: 1001 } }] },
+      "plan: phases[0].stallMs.pull must be at most the phase's budgetMs (1000), got 1001",
+    ],
+    [
+      { phases: [{ ...phase, stallMs: {} }] },
+      "plan: phases[0].stallMs must be a number or at least one step with its number, got {}",
+    ],
+    [
+      { phases: [{ ...phase, stallMs: { "": 5 } }] },
+      "plan: phases[0].stallMs. must be the name of a step that can be reported, got 5",
+    ],
+    [
+      { phases: [{ ...phase, timeoutReason: "Timed out" }] },
+      'plan: phases[0].timeoutReason must be a condition reason (letter first, then letters, digits, `_`, `,` or `:`), got "Timed out"',
+    ],
+    [
+      { phases: [phase], ceilingMs: 999 },
+      "plan: ceilingMs must be at least the sum of the budgets (1000), or ceilingMayTruncate: true must say that it is meant, got 999",
+    ],
+    [{ phases: [phase], ceilingMayTruncate: "yes" }, 'plan: ceilingMayTruncate must be a boolean, got "yes"'],
+  ])("says of %j what is wrong with it", (plan, message) => {
+    expect(faultOf(plan).message).toBe(`Invalid ${message}`);
+  });
+
+  it("takes what is just within a limit, and nothing beyond", () => {
+    const named = (length: number): PlanDefinition => ({ phases: [{ name: "x".repeat(length) }] });
+    expect(definePlan(named(256)).phases).toHaveLength(1);
+    expect(faultOf(named(257)).field).toBe("phases[0].name");
+    const phases = (count: number): PlanDefinition => ({
+      phases: Array.from({ length: count }, (_, index) => ({ name: `p${index}` })),
+    });
+    expect(definePlan(phases(64)).phases).toHaveLength(64);
+    expect(faultOf(phases(65)).field).toBe("phases");
+    const reason = (length: number): PlanDefinition => ({
+      phases: [{ ...phase, timeoutReason: "R".repeat(length) }],
+    });
+    expect(definePlan(reason(1024)).phases[0]?.timeoutReason).toHaveLength(1024);
+    expect(faultOf(reason(1025)).field).toBe("phases[0].timeoutReason");
+    const stalls = (length: number): PlanDefinition => ({
+      phases: [{ ...phase, stallMs: { ["s".repeat(length)]: 1000 } }],
+    });
+    expect(definePlan(stalls(256)).phases).toHaveLength(1);
+    expect(faultOf(stalls(257)).field).toBe(`phases[0].stallMs.${"s".repeat(257)}`);
+    expect(faultOf({ phases: [{ ...phase, timeoutReason: 7 }] }).field).toBe("phases[0].timeoutReason");
+  });
+
+  it("counts no time for a phase without a budget, whose silence may be limited all the same", () => {
+    const plan = definePlan({ phases: [phase, { name: "open", stallMs: 5000 }], ceilingMs: 1000 });
+    expect(plan.phases[1]?.stallMs).toBe(5000);
+    expect(Object.keys(definePlan({ phases: [{ name: "open" }] }).phases[0] ?? {})).toEqual([
+      "name",
+      "timeoutReason",
+    ]);
+  });
+
   it("lets a ceiling truncate only when that is said", () => {
     const plan = { phases: [phase, { name: "admit", budgetMs: 1000 }], ceilingMs: 1500 };
     expect(faultOf(plan).field).toBe("ceilingMs");
