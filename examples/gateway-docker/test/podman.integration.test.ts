@@ -56,11 +56,14 @@ class PodmanService {
 
   /** Also after a test that failed half-way: what still runs would keep the directory busy. */
   async end(): Promise<void> {
-    for (const { Id } of await this.docker.listContainers({ all: true })) {
-      await this.docker.getContainer(Id).remove({ force: true });
+    try {
+      for (const { Id } of await this.docker.listContainers({ all: true })) {
+        await this.docker.getContainer(Id).remove({ force: true });
+      }
+    } finally {
+      this.#child.kill("SIGTERM");
+      await once(this.#child, "exit");
     }
-    this.#child.kill("SIGTERM");
-    await once(this.#child, "exit");
     for (const target of ["root/vfs-containers", "root/vfs", "root", "run"]) {
       spawnSync("umount", ["-l", join(this.#dir, target)]);
     }
