@@ -544,30 +544,11 @@ describe("tick", () => {
 });
 
 describe("mistakes", () => {
-  it.each([
-    ["", null],
-    ["type", { type: "explode", attempt }],
-    ["attempt", { type: "complete" }],
-    ["phase", { type: "enter", attempt, phase: 7 }],
-    ["step", { type: "progress", attempt, phase: "prepare", step: {} }],
-    ["run", { type: "progress", attempt, phase: "prepare", run: 1.5 }],
-    ["generation", { type: "change", attempt, generation: "2" }],
-    ["committedAt", { type: "change", attempt, generation: 2, committedAt: Number.NaN }],
-    ["digest", { type: "reject", attempt, generation: 1, digest: 5 }],
-    ["message", { type: "reject", attempt, generation: 1, message: 5 }],
-    ["seq", { type: "pause", attempt, seq: -1 }],
-    ["reason", { type: "cancel", attempt }],
-    ["owner", { type: "claim-cleanup", attempt, owner: "" }],
-    ["ok", { type: "cleanup-done", attempt, claim: 1, ok: "yes" }],
-    ["by", { type: "waive-cleanup", attempt, reason: "x" }],
-  ])("name the field %s", (field, event) => {
-    try {
-      applyDeadlineEvent(fresh(), event as unknown as DeadlineEvent, 1);
-    } catch (error) {
-      expect(isSlipwayError(error) && [error.code, error.field]).toEqual(["INVALID_EVENT", field]);
-      return;
-    }
-    expect.fail("accepted");
+  it("are refused before anything is decided, by the field", () => {
+    const late = { type: "cancel", attempt } as unknown as DeadlineEvent;
+    const refused = expect.objectContaining({ code: "INVALID_EVENT", field: "reason" }) as unknown;
+    expect(() => applyDeadlineEvent(fresh(), late, 1)).toThrow(refused);
+    expect(() => applyDeadlineEvent(fresh(), late, 1_000_000)).toThrow(refused);
   });
 
   it("never throw anything but the library's own error", () => {

@@ -8,13 +8,16 @@ const attempt = "a1";
 const NAME = "a string of 1 to 256 characters";
 const COUNT = "a safe integer, 0 or more";
 
+/** What is said of a mistake, `null` when there is none. A message and its error name the same field. */
 function messageOf(event: unknown): string | null {
   try {
     checkEvent(event as DeadlineEvent);
     return null;
   } catch (error) {
-    if (isSlipwayError(error) && error.code === "INVALID_EVENT") return error.message;
-    throw error;
+    if (!isSlipwayError(error)) throw error;
+    expect(error.code).toBe("INVALID_EVENT");
+    expect(error.field).toBe(/: (\w+) must be/.exec(error.message)?.[1] ?? "");
+    return error.message;
   }
 }
 
@@ -26,16 +29,23 @@ const mistakes: readonly (readonly [unknown, string])[] = [
   [{ type: "progress", attempt: "", phase: "p" }, `event progress: attempt must be ${NAME}, got ""`],
   [{ type: "progress", attempt, phase: 7 }, `event progress: phase must be ${NAME}, got 7`],
   [{ type: "progress", attempt, phase: "p", step: "" }, `event progress: step must be ${NAME}, got ""`],
+  [{ type: "progress", attempt, phase: "p", step: {} }, `event progress: step must be ${NAME}, got {}`],
   [{ type: "progress", attempt, phase: "p", part: 5 }, `event progress: part must be ${NAME}, got 5`],
   [{ type: "progress", attempt, phase: "p", run: -1 }, `event progress: run must be ${COUNT}, got -1`],
+  [{ type: "progress", attempt, phase: "p", run: 1.5 }, `event progress: run must be ${COUNT}, got 1.5`],
   [{ type: "enter", phase: "p" }, `event enter: attempt must be ${NAME}, got undefined`],
   [{ type: "enter", attempt, phase: "" }, `event enter: phase must be ${NAME}, got ""`],
   [{ type: "change", attempt: 1, generation: 1 }, `event change: attempt must be ${NAME}, got 1`],
   [{ type: "change", attempt, generation: 1.5 }, `event change: generation must be ${COUNT}, got 1.5`],
+  [{ type: "change", attempt, generation: "2" }, `event change: generation must be ${COUNT}, got "2"`],
   [{ type: "change", attempt, generation: 1, digest: "" }, `event change: digest must be ${NAME}, got ""`],
   [
     { type: "change", attempt, generation: 1, committedAt: "now" },
     'event change: committedAt must be a safe integer of epoch milliseconds, got "now"',
+  ],
+  [
+    { type: "change", attempt, generation: 2, committedAt: Number.NaN },
+    "event change: committedAt must be a safe integer of epoch milliseconds, got NaN",
   ],
   [{ type: "reject", generation: 1 }, `event reject: attempt must be ${NAME}, got undefined`],
   [{ type: "reject", attempt, generation: -1 }, `event reject: generation must be ${COUNT}, got -1`],
@@ -44,6 +54,7 @@ const mistakes: readonly (readonly [unknown, string])[] = [
   [{ type: "reject", attempt, generation: 1, message: 4 }, "event reject: message must be a string, got 4"],
   [{ type: "pause", seq: 1 }, `event pause: attempt must be ${NAME}, got undefined`],
   [{ type: "pause", attempt, seq: "1" }, `event pause: seq must be ${COUNT}, got "1"`],
+  [{ type: "pause", attempt, seq: -1 }, `event pause: seq must be ${COUNT}, got -1`],
   [{ type: "resume", attempt }, `event resume: seq must be ${COUNT}, got undefined`],
   [{ type: "complete" }, `event complete: attempt must be ${NAME}, got undefined`],
   [{ type: "cancel", reason: "x" }, `event cancel: attempt must be ${NAME}, got undefined`],
@@ -105,17 +116,8 @@ describe("checkEvent", () => {
     }
   });
 
-  it("takes null for what is absent, as JSON of other languages has it", () => {
-    const progress = {
-      type: "progress",
-      attempt,
-      phase: "p",
-      step: null,
-      part: null,
-      run: null,
-      position: null,
-    };
-    expect(messageOf(progress)).toBeNull();
+  // A report of progress with it is in the tests of applying events.
+  it("takes null for what is absent in a change and a rejection", () => {
     expect(messageOf({ type: "change", attempt, generation: 0, digest: null, committedAt: null })).toBeNull();
     expect(
       messageOf({ type: "reject", attempt, generation: 0, digest: null, reason: null, message: null }),
