@@ -292,6 +292,15 @@ describe("a decision", () => {
     expect(decide(record("Ready"), { ...up, failureClass: "terminal" }, { session }).phase).toBe("Error");
     expect(decide(record("Starting"), { ...up, stale: true }, { session }).phase).toBe("Starting");
   });
+
+  it.each(["Provisioning", "Unknown", "Ready"] as const)(
+    "holds %s over a stop that is being carried out, though nobody can see whether anything executes still",
+    (phase) => {
+      const silent: Observation = { ...up, running: null, ready: false, terminating: true };
+      const held = decide(record(phase), silent, { session: { connected: true } });
+      expect(held).toMatchObject({ phase, rule: "unreadable" });
+    },
+  );
 });
 
 describe("reconciling", () => {

@@ -37,6 +37,11 @@ export function isLiveSession(record: SandboxRecord, session: Session | null | u
   return id !== known || typeof record.exitCode !== "number";
 }
 
+/** Delete was asked for, or the durable object was seen going away. */
+export function isGoing({ record }: { readonly record: SandboxRecord }): boolean {
+  return record.desired === "deleted" || record.phase === "Deleting" || record.phase === "Deleted";
+}
+
 /** Whether the observation was made after the record's last write and after the last start was accepted. */
 export function isCurrent(record: SandboxRecord, observation: Observation): boolean {
   const { observedAt } = observation;

@@ -1,4 +1,4 @@
-import { isEmptyBackend } from "./evidence.js";
+import { isEmptyBackend, isGoing } from "./evidence.js";
 import type { Observation } from "./observation.js";
 import { ISOLATION_BACKEND_MISMATCH, restartableReasons, timeoutReasons } from "./reasons.js";
 import type { PhasePolicy, SandboxRecord } from "./record.js";
@@ -88,10 +88,6 @@ export interface GateRule {
   readonly rationale: string;
   /** @internal */
   when(input: GateInput): boolean;
-}
-
-function isGoing({ record }: GateInput): boolean {
-  return record.desired === "deleted" || record.phase === "Deleting" || record.phase === "Deleted";
 }
 
 function isRecoverable({ record, policy }: GateInput): boolean {

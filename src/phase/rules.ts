@@ -1,4 +1,11 @@
-import { isCurrent, isDeadlineOver, isEmptyBackend, isReadyForbidden, type PhaseInput } from "./evidence.js";
+import {
+  isCurrent,
+  isDeadlineOver,
+  isEmptyBackend,
+  isGoing,
+  isReadyForbidden,
+  type PhaseInput,
+} from "./evidence.js";
 import type { Phase } from "./phase.js";
 import {
   COMPUTE_RESOURCE_MISSING,
@@ -41,11 +48,6 @@ function isDeleteIntent(context: RuleContext): boolean {
 
 function isStopIntent(context: RuleContext): boolean {
   return context.record.desired === "stopped";
-}
-
-/** Delete was asked for, or the durable object was seen going away. */
-function isGoing({ record }: RuleContext): boolean {
-  return record.desired === "deleted" || record.phase === "Deleting" || record.phase === "Deleted";
 }
 
 /** The run has ended and left a code: a lost object or a conflict of owners, found later, is no result. */
@@ -372,7 +374,7 @@ export const phaseRules: readonly PhaseRule[] = Object.freeze([
     name: "session-over-silence",
     group: "6. Unreadable",
     condition:
-      "Whether anything executes is unknown, nothing terminal is reported, a live session of this run exists, and the record is `Provisioning`, `Unknown` or `Ready`.",
+      "Whether anything executes is unknown, neither a stop nor anything terminal is reported, a live session of this run exists, and the record is `Provisioning`, `Unknown` or `Ready`.",
     outcome: "`Ready`, unless admission or the deadline forbids it",
     phases: ["Ready"],
     rationale:
@@ -380,6 +382,7 @@ export const phaseRules: readonly PhaseRule[] = Object.freeze([
     uses: [
       "running",
       "stale",
+      "terminating",
       "failureClass",
       "session",
       "record.phase",
@@ -392,6 +395,7 @@ export const phaseRules: readonly PhaseRule[] = Object.freeze([
       live &&
       observation.running === null &&
       !observation.stale &&
+      observation.terminating !== true &&
       observation.failureClass !== "terminal" &&
       (record.phase === "Provisioning" || record.phase === "Unknown" || record.phase === "Ready") &&
       !isReadyForbidden(record, now),

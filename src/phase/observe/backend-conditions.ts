@@ -13,6 +13,8 @@ export interface BackendCondition {
   readonly message: string | null;
   /** Of an older generation than the object: about a specification that is no more. */
   readonly stale: boolean;
+  /** When it last changed, epoch milliseconds; `null` when it does not say. */
+  readonly at: number | null;
 }
 
 /** What a list says on a type: a condition, nothing (`null`), or twins that disagree. */
@@ -49,6 +51,7 @@ export function findCondition(list: unknown, type: string, generation: number | 
     word: reason.toLowerCase(),
     message: textOf(best["message"]),
     stale: seen !== null && generation !== null && seen < generation,
+    at: instantOf(best["lastTransitionTime"]),
   };
 }
 

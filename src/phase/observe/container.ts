@@ -1,5 +1,6 @@
 import { present, type ObservationDraft } from "../observation.js";
 import { exitCause, isKill } from "./exit-code.js";
+import { fail } from "./failure.js";
 import { instantOf } from "./instant.js";
 import { at, flagOf, integerOf, textOf, wordOf, type JsonObject } from "./json.js";
 import {
@@ -115,7 +116,7 @@ function apply(draft: ObservationDraft, state: ContainerState, options: ObserveO
         dead.completed = true;
         dead.finishedAt = state.finishedAt;
         dead.exitCode = state.finishedAt === null ? null : state.exitCode;
-        fail(dead, "RemovalFailed", "terminal");
+        fail(dead, "RemovalFailed");
       });
       return;
     }
@@ -140,17 +141,12 @@ function rest(draft: ObservationDraft, more: (draft: ObservationDraft) => void):
   more(draft);
 }
 
-function fail(draft: ObservationDraft, reason: string, failureClass: "transient" | "terminal"): void {
-  draft.failureReason = reason;
-  draft.failureClass = failureClass;
-}
-
 /** Before the first run the code and the times are zero values, unless a start was tried and refused. */
 function created(draft: ObservationDraft, state: ContainerState): void {
   draft.running = false;
   draft.ready = false;
   if (state.error !== null || (state.exitCode !== null && state.exitCode !== 0))
-    fail(draft, "ContainerStartFailed", "terminal");
+    fail(draft, "ContainerStartFailed");
 }
 
 /**
@@ -189,13 +185,13 @@ function exited(draft: ObservationDraft, state: ContainerState, options: Observe
   draft.finishedAt = state.finishedAt;
   const refusedStart = state.exitCode !== 0 && (state.error !== null || state.neverStarted);
   if (refusedStart) {
-    fail(draft, "ContainerStartFailed", "terminal");
+    fail(draft, "ContainerStartFailed");
     return;
   }
   draft.exitCode = state.exitCode;
   const cause = state.exitCode === null ? null : exitCause(state.exitCode);
   draft.endedBy = state.exitCode === null || cause === "Killed" ? "unknown" : "guest";
   if (cause === null) return;
-  if (state.oomKilled === true && isKill(state.exitCode)) fail(draft, "OutOfMemory", "terminal");
-  else if (!isOwnStop(options)) fail(draft, cause, "terminal");
+  if (state.oomKilled === true && isKill(state.exitCode)) fail(draft, "OutOfMemory");
+  else if (!isOwnStop(options)) fail(draft, cause);
 }

@@ -1,4 +1,5 @@
 import { absent, present, type ObservationDraft } from "../observation.js";
+import { fail } from "./failure.js";
 import { flagOf, integerOf, member, objectOf, textOf, wordOf } from "./json.js";
 import { dropOtherRun, isForeignInstance, isOwnStop, observedAtOf, type ObserveOptions } from "./options.js";
 
@@ -78,20 +79,25 @@ export function restingGuest(word: string | null, options: ObserveOptions): Obse
   return draft;
 }
 
+/** A guest that is held on purpose, and goes on without a new one. */
+export function suspendedGuest(word: string | null, options: ObserveOptions): ObservationDraft {
+  const draft = restingGuest(word, options);
+  draft.suspended = true;
+  return draft;
+}
+
+/** A guest that executes its own shutdown. */
+export function leavingGuest(word: string | null, options: ObserveOptions): ObservationDraft {
+  const draft = runningGuest(word, options);
+  draft.ready = false;
+  draft.terminating = true;
+  return draft;
+}
+
 /** A guest about which the monitor says nothing that this version can read. */
 export function unreadableGuest(word: string | null, options: ObserveOptions): ObservationDraft {
   const draft = present(observedAtOf(options));
   draft.backendReason = word;
-  return draft;
-}
-
-export function fail(
-  draft: ObservationDraft,
-  reason: string | null,
-  failureClass: "transient" | "terminal" = "terminal",
-): ObservationDraft {
-  draft.failureReason = reason;
-  draft.failureClass = reason === null ? null : failureClass;
   return draft;
 }
 

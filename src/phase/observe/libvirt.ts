@@ -1,7 +1,8 @@
 import type { Observation, ObservationDraft } from "../observation.js";
 import { flagOf, integerOf, member, objectOf, textOf } from "./json.js";
-import { fail, restingGuest, runningGuest, unreadableGuest } from "./host-process.js";
-import { dropOtherRun, isForeignInstance, withoutObject, type ObserveOptions } from "./options.js";
+import { fail } from "./failure.js";
+import { leavingGuest, restingGuest, runningGuest, suspendedGuest, unreadableGuest } from "./host-process.js";
+import { dropOtherRun, isForeignInstance, isOwnStop, withoutObject, type ObserveOptions } from "./options.js";
 
 /**
  * A libvirt domain's state, or what the look-up failed with.
@@ -112,7 +113,8 @@ function stateFacts(
     case 3:
       return paused(name, reason, options);
     case 4:
-      return shuttingDown(name, options);
+      // The guest still runs its own shutdown, or is held in the middle of one.
+      return leavingGuest(name, options);
     case 5:
       return shutOff(name, reason, managedSave, options);
     case 6: {
@@ -121,24 +123,10 @@ function stateFacts(
       return draft;
     }
     case 7:
-      return suspended(name, options);
+      return suspendedGuest(name, options);
     default:
       return unreadableGuest(name, options);
   }
-}
-
-function suspended(name: string | null, options: ObserveOptions): ObservationDraft {
-  const draft = restingGuest(name, options);
-  draft.suspended = true;
-  return draft;
-}
-
-/** The guest still runs its own shutdown, or is held in the middle of one. */
-function shuttingDown(name: string | null, options: ObserveOptions): ObservationDraft {
-  const draft = runningGuest(name, options);
-  draft.ready = false;
-  draft.terminating = true;
-  return draft;
 }
 
 function paused(name: string | null, reason: number | null, options: ObserveOptions): ObservationDraft {
@@ -146,7 +134,7 @@ function paused(name: string | null, reason: number | null, options: ObserveOpti
     case 1:
     case 7:
     case 9:
-      return suspended(name, options);
+      return suspendedGuest(name, options);
     case 5:
       return fail(restingGuest(name, options), "GuestIOError", "transient");
     case 6:
@@ -194,20 +182,18 @@ function shutOff(
     case 8:
       draft.completed = true;
       draft.endedBy = "host";
-      return isOwn(options) ? draft : fail(draft, "Killed");
+      return isOwnStop(options) ? draft : fail(draft, "Killed");
     case 3:
       draft.completed = true;
       return fail(draft, "GuestPanicked");
+    case 0:
     case 5:
     case 7:
+      // Saved, or only defined, as after a restart of libvirt or of the host: it can be started from there.
       draft.suspended = true;
       return draft;
     case 6:
       return fail(draft, "VmmStartFailed");
-    case 0:
-      // A defined domain at rest, as after a restart of libvirt or of the host: it can be started from there.
-      draft.suspended = true;
-      return draft;
     case 4:
       return unreadableGuest(name, options);
     default:
@@ -216,8 +202,4 @@ function shutOff(
       draft.suspended = null;
       return draft;
   }
-}
-
-function isOwn({ run }: ObserveOptions): boolean {
-  return run?.desired === "stopped" || run?.desired === "deleted";
 }

@@ -4,9 +4,11 @@ import {
   deadProcess,
   fenced,
   hostProcess,
+  leavingGuest,
   restingGuest,
   runningGuest,
   stateWord,
+  suspendedGuest,
   unreadableGuest,
 } from "./host-process.js";
 import { withoutObject, type ObserveOptions } from "./options.js";
@@ -112,17 +114,10 @@ function wordFacts(word: string, spelledState: string | null, options: ObserveOp
       return restingGuest(spelledState, options);
     case "running":
       return runningGuest(spelledState, options);
-    case "paused": {
-      const draft = restingGuest(spelledState, options);
-      draft.suspended = true;
-      return draft;
-    }
-    case "halting": {
-      const draft = runningGuest(spelledState, options);
-      draft.ready = false;
-      draft.terminating = true;
-      return draft;
-    }
+    case "paused":
+      return suspendedGuest(spelledState, options);
+    case "halting":
+      return leavingGuest(spelledState, options);
     case "halted":
     case "shutdown": {
       const draft = restingGuest(spelledState, options);

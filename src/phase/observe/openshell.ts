@@ -7,6 +7,7 @@ import {
   type BackendCondition,
   type ConditionFinding,
 } from "./backend-conditions.js";
+import { fail } from "./failure.js";
 import { integerOf, member, objectOf, flagOf, textOf, wordOf } from "./json.js";
 import {
   dropOtherRun,
@@ -177,26 +178,16 @@ function executing(draft: ObservationDraft): void {
 
 /** Suspension under way or blocked; `false` when the condition only says that none is on. */
 function suspending(draft: ObservationDraft, suspended: BackendCondition | null): boolean {
-  switch (suspended?.word) {
-    case "podterminating":
-    case "podnotterminated":
-      draft.terminating = true;
-      draft.ready = false;
-      draft.readiness = "signal";
-      draft.running = true;
-      draft.backendReason = textOf(suspended.reason);
-      return true;
-    case "podnotowned":
-      draft.running = false;
-      draft.ready = false;
-      draft.readiness = "signal";
-      draft.failureReason = "OwnershipConflict";
-      draft.failureClass = "terminal";
-      draft.backendReason = textOf(suspended.reason);
-      return true;
-    default:
-      return false;
-  }
+  const isForeign = suspended?.word === "podnotowned";
+  if (!isForeign && suspended?.word !== "podterminating" && suspended?.word !== "podnotterminated")
+    return false;
+  draft.running = !isForeign;
+  draft.ready = false;
+  draft.readiness = "signal";
+  draft.backendReason = textOf(suspended.reason);
+  if (isForeign) fail(draft, "OwnershipConflict");
+  else draft.terminating = true;
+  return true;
 }
 
 function notReady(draft: ObservationDraft, finding: ConditionFinding): void {
@@ -214,16 +205,13 @@ function notReady(draft: ObservationDraft, finding: ConditionFinding): void {
   draft.ready = false;
   draft.readiness = "signal";
   if (TRANSIENT.has(finding.word)) {
-    draft.failureReason = finding.word === "reconcilererror" ? "BackendError" : null;
-    draft.failureClass = finding.word === "reconcilererror" ? "transient" : null;
+    fail(draft, finding.word === "reconcilererror" ? "BackendError" : null, "transient");
     return;
   }
   if (SUSPENDING.has(finding.word)) return;
   draft.completed = ENDED.has(finding.word);
-  draft.failureReason =
-    finding.word === "podsucceeded" ? null : (CATALOG.get(finding.word) ?? textOf(finding.reason));
-  draft.failureClass = finding.word === "podsucceeded" ? null : "terminal";
   if (finding.word === "podsucceeded") draft.endedBy = "guest";
+  else fail(draft, CATALOG.get(finding.word) ?? finding.reason);
 }
 
 /** Words of other vocabularies that OpenShell's drivers pass through. Its own words stand as they are. */

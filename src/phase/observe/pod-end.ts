@@ -1,26 +1,29 @@
 import type { ObservationDraft } from "../observation.js";
 import { exitCause } from "./exit-code.js";
+import { fail } from "./failure.js";
 import { dropOtherRun, isEarlierRun, isOwnStop, type ObserveOptions } from "./options.js";
 import type { PodContainer } from "./pod-containers.js";
 import { disruptionCause, isPlaceholderExit, podCause } from "./pod-reasons.js";
 import { KUBERNETES_PRECISION_MS, type PodView } from "./pod-view.js";
 
-/** The facts of a pod that has ended, unless its end is the previous run's. */
+/**
+ * The facts of a pod that has ended, unless its end is the previous run's. Where the kubelet gives no time for the end, as
+ * for a pod that was evicted or refused, it was no later than the last change that the pod shows.
+ */
 export function endedFacts(draft: ObservationDraft, view: PodView, options: ObserveOptions): void {
   const { main, failedInit } = view.containers;
   const ended = main?.state === "terminated" ? main : failedInit?.state === "terminated" ? failedInit : null;
   draft.running = false;
   draft.ready = false;
   draft.backendReason = view.reason ?? ended?.reason ?? null;
-  if (isEarlierRun(options, ended?.finishedAt ?? null, KUBERNETES_PRECISION_MS)) {
+  if (isEarlierRun(options, ended?.finishedAt ?? view.changedAt, KUBERNETES_PRECISION_MS)) {
     dropOtherRun(draft);
     return;
   }
   draft.completed = true;
   draft.finishedAt = ended?.finishedAt ?? null;
   draft.exitCode = ended === null || isPlaceholderExit(ended.word) ? null : ended.exitCode;
-  draft.failureReason = endCause(view, ended, isOwnStop(options));
-  draft.failureClass = draft.failureReason === null ? null : "terminal";
+  fail(draft, endCause(view, ended, isOwnStop(options)));
   const byItself = draft.failureReason === null && view.phase !== "failed";
   draft.endedBy = draft.exitCode === 0 || (draft.exitCode === null && byItself) ? "guest" : "unknown";
 }

@@ -15,6 +15,9 @@ export interface PodView {
   readonly message: string | null;
   readonly terminating: boolean;
   readonly deletionAt: number | null;
+  readonly createdAt: number | null;
+  /** The latest that it shows of its making, its readiness and a disruption; `null` when it shows none. */
+  readonly changedAt: number | null;
   readonly restartPolicy: string;
   readonly containers: PodContainers;
   readonly ready: BackendCondition | null;
@@ -27,15 +30,19 @@ export function podView(pod: JsonObject): PodView {
   const conditions = member(status, "conditions");
   const deletion = textOf(at(pod, "metadata", "deletionTimestamp"));
   const disruption = findCondition(conditions, "disruptiontarget", null);
+  const ready = current(findCondition(conditions, "ready", null));
+  const createdAt = instantOf(at(pod, "metadata", "creationTimestamp"));
   return {
     phase: wordOf(member(status, "phase")),
     reason: textOf(member(status, "reason")),
     message: textOf(member(status, "message")),
     terminating: deletion !== null,
     deletionAt: instantOf(deletion),
+    createdAt,
+    changedAt: Math.max(createdAt ?? 0, ready?.at ?? 0, current(disruption)?.at ?? 0) || null,
     restartPolicy: wordOf(at(pod, "spec", "restartPolicy")),
     containers: podContainers(pod),
-    ready: current(findCondition(conditions, "ready", null)),
+    ready,
     scheduled: current(findCondition(conditions, "podscheduled", null)),
     disruption: isTrue(disruption) ? current(disruption) : null,
   };

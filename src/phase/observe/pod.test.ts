@@ -175,6 +175,43 @@ describe("a pod that ended", () => {
     const same = { startRequestedAt: Date.parse("2026-10-20T11:40:02.900Z") };
     expect(see({ phase: "Failed", main: terminated(1) }, { run: same }).completed).toBe(true);
   });
+
+  it.each<[string, Json, Json]>([
+    ["making", { creationTimestamp: "2026-10-20T11:40:02Z" }, {}],
+    ["readiness", {}, { conditions: [{ type: "Ready", lastTransitionTime: "2026-10-20T11:40:02Z" }] }],
+    [
+      "disruption",
+      {},
+      { conditions: [{ type: "DisruptionTarget", lastTransitionTime: "2026-10-20T11:40:02Z" }] },
+    ],
+    [
+      "making, whatever code was made up",
+      { creationTimestamp: "2026-10-20T11:40:02Z" },
+      {
+        containerStatuses: [
+          {
+            name: "agent",
+            state: { terminated: { exitCode: 137, reason: "ContainerStatusUnknown", finishedAt: null } },
+          },
+        ],
+      },
+    ],
+  ])("without a time of its end ended no later than it changed: its %s", (_name, metadata, status) => {
+    const spec = { restartPolicy: "Never", containers: [{ name: "agent" }] };
+    const look = (startRequestedAt: string, more = { metadata, status }): ReturnType<typeof observePod> => {
+      const evicted = { ...more, spec, status: { phase: "Failed", reason: "Evicted", ...more.status } };
+      return observePod({ pod: evicted }, { run: { startRequestedAt: Date.parse(startRequestedAt) } });
+    };
+    const starting = { phase: "Starting", desired: "running", since: 0 } as const;
+    const before = look("2026-10-20T11:40:03.200Z");
+    expect(before).toMatchObject({ completed: false, failureReason: null, stale: true });
+    expect(derivePhase({ record: starting, observation: before, now: 1 }).phase).toBe("Starting");
+    const after = look("2026-10-20T11:40:02.900Z");
+    expect(after).toMatchObject({ completed: true, failureReason: "Evicted", stale: false });
+    expect(derivePhase({ record: starting, observation: after, now: 1 }).phase).toBe("Error");
+    // A pod that shows no time at all is taken as it is.
+    expect(look("2026-10-20T11:40:03.200Z", { metadata: {}, status: {} }).completed).toBe(true);
+  });
 });
 
 describe("a pod that lives", () => {

@@ -1,7 +1,7 @@
 import { messageWith } from "./backend-message.js";
 import { present, type Observation, type ObservationDraft } from "../observation.js";
 import { conditionsOf } from "./backend-conditions.js";
-import { instantOf } from "./instant.js";
+import { fail } from "./failure.js";
 import { at, integerOf, member, objectOf, textOf, wordOf, type JsonObject } from "./json.js";
 import {
   dropOtherRun,
@@ -69,7 +69,7 @@ export function podFacts(pod: JsonObject, options: ObserveOptions): ObservationD
   else if (isNodeLost(view, draft.observedAt)) nodeLost(draft, view);
   else live(draft, view);
   draft.message = messageOf(draft.backendReason, view);
-  if (isForeignInstance(options, draft.instanceId) || isPredecessor(pod, view, options)) dropOtherRun(draft);
+  if (isForeignInstance(options, draft.instanceId) || isPredecessor(view, options)) dropOtherRun(draft);
   return draft;
 }
 
@@ -90,8 +90,7 @@ function readyOf({ ready, terminating }: PodView): boolean | null {
 }
 
 /** A pod that is going away and was made before this start was asked for is the previous run's. */
-function isPredecessor(pod: JsonObject, { terminating }: PodView, options: ObserveOptions): boolean {
-  const createdAt = instantOf(at(pod, "metadata", "creationTimestamp"));
+function isPredecessor({ terminating, createdAt }: PodView, options: ObserveOptions): boolean {
   return terminating && isEarlierRun(options, createdAt, KUBERNETES_PRECISION_MS);
 }
 
@@ -112,8 +111,7 @@ function isNodeLost(view: PodView, observedAt: number | null): boolean {
 
 function nodeLost(draft: ObservationDraft, view: PodView): void {
   draft.running = null;
-  draft.failureReason = "NodeLost";
-  draft.failureClass = "transient";
+  fail(draft, "NodeLost", "transient");
   const silence = view.ready !== null && isNodeSilence(view.ready.word) ? view.ready.reason : null;
   draft.backendReason = view.reason ?? view.disruption?.reason ?? silence;
 }
@@ -123,10 +121,7 @@ function live(draft: ObservationDraft, view: PodView): void {
   draft.running = runningOf(view, main);
   draft.backendReason = main?.state === "waiting" || main?.state === "terminated" ? main.reason : null;
   if (draft.running !== true) blame(draft, view);
-  else if (isFailingProbe(view)) {
-    draft.failureReason = "HealthCheckFailed";
-    draft.failureClass = "transient";
-  }
+  else if (isFailingProbe(view)) fail(draft, "HealthCheckFailed", "transient");
   if (draft.running === true && !view.terminating && view.ready?.status === "false")
     draft.backendReason = textOf(view.ready.reason);
 }
@@ -164,8 +159,7 @@ function blame(draft: ObservationDraft, view: PodView): void {
     return;
   }
   if (main?.state === "terminated") {
-    draft.failureReason = main.exitCode === 0 ? null : "CrashLoop";
-    draft.failureClass = main.exitCode === 0 ? null : "transient";
+    fail(draft, main.exitCode === 0 ? null : "CrashLoop", "transient");
     return;
   }
   if (view.scheduled?.status === "false") {

@@ -1,12 +1,13 @@
 import type { Observation, ObservationDraft } from "../observation.js";
 import { at, flagOf, integerOf, member, objectsOf, textOf, wordOf, type JsonObject } from "./json.js";
+import { fail } from "./failure.js";
 import {
   deadProcess,
-  fail,
   fenced,
   hostProcess,
   restingGuest,
   runningGuest,
+  suspendedGuest,
   unreadableGuest,
 } from "./host-process.js";
 import { isOwnStop, withoutObject, type ObserveOptions } from "./options.js";
@@ -72,11 +73,8 @@ function statusFacts(
     case "restore-vm":
       return restingGuest(status, options);
     case "paused":
-    case "suspended": {
-      const draft = restingGuest(status, options);
-      draft.suspended = true;
-      return draft;
-    }
+    case "suspended":
+      return suspendedGuest(status, options);
     case "io-error":
       return fail(restingGuest(status, options), "GuestIOError", "transient");
     case "watchdog":

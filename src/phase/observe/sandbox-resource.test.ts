@@ -381,6 +381,23 @@ describe("evidence", () => {
     expect(see(sandbox(SUSPEND), { items: "many" }).workload).toBe("unknown");
   });
 
+  it.each(["PodSucceeded", "PodFailed"])(
+    "of an end before the start was asked for is the previous run's: %s",
+    (word) => {
+      const finished = (more: Json): Json =>
+        sandbox(RUN, [{ ...condition("Finished", "True", word, null), ...more }]);
+      const starting = { phase: "Starting", desired: "running", since: 0 } as const;
+      const run = { startRequestedAt: Date.parse("2026-10-20T11:40:03.200Z") };
+      for (const pods of [{ items: [] }, null]) {
+        const before = see(finished({ lastTransitionTime: "2026-10-20T11:40:02Z" }), pods, { run });
+        expect(before).toMatchObject({ completed: false, backendReason: null });
+        expect(derivePhase({ record: starting, observation: before, now: 1 }).phase).toBe("Starting");
+        for (const lastTransitionTime of ["2026-10-20T11:40:03Z", "2026-10-20T11:41:00Z", null])
+          expect(see(finished({ lastTransitionTime }), pods, { run }).completed).toBe(true);
+      }
+    },
+  );
+
   it("of another instance is dropped", () => {
     const resource = sandbox(RUN, [condition("Ready", "True", "DependenciesReady")], {
       annotations: { "slipway.dev/instance-id": "i-1" },

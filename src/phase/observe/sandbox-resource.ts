@@ -1,6 +1,7 @@
 import { messageWith } from "./backend-message.js";
 import { present, type Observation, type ObservationDraft } from "../observation.js";
 import { conditionsOf, type BackendCondition } from "./backend-conditions.js";
+import { fail } from "./failure.js";
 import { at, member, objectOf, textOf } from "./json.js";
 import { dropOtherRun, isForeignInstance, isRefusal, observedAtOf, withoutObject } from "./options.js";
 import { sandboxPods } from "./sandbox-pods.js";
@@ -136,55 +137,43 @@ function failure(draft: ObservationDraft, view: SandboxView): void {
   const { pods, ready, suspended, suspend } = view;
   const conflict = pods.conflict && suspend !== true;
   if (conflict || ready?.word === "multiplepods" || isBlocked(suspend, suspended)) {
-    blame(draft, "OwnershipConflict", "terminal");
+    fail(draft, "OwnershipConflict");
     if (conflict) draft.ready = false;
     return;
   }
   // Where nobody knows whether it still executes, that comes first.
   const isLost = draft.running === null && pods.pod?.failureReason === "NodeLost";
   if (!isLost && ready?.status === "false" && ready.word === "sandboxexpired") {
-    blame(draft, "Expired", "terminal");
+    fail(draft, "Expired");
     return;
   }
   if (pods.pod !== null && pods.pod.failureReason !== null) {
-    blame(draft, pods.pod.failureReason, pods.pod.failureClass);
+    fail(draft, pods.pod.failureReason, pods.pod.failureClass);
     return;
   }
   if (draft.completed === true) {
-    if (pods.pod === null && draft.endedBy !== "guest") blame(draft, "ProcessExited", "terminal");
+    if (pods.pod === null && draft.endedBy !== "guest") fail(draft, "ProcessExited");
     return;
   }
   if (ready?.status === "false" && ready.word === "reconcilererror") {
-    blame(draft, "BackendError", "transient");
+    fail(draft, "BackendError", "transient");
     return;
   }
   if (suspend === true) return;
   if (view.scheduled?.status === "false" && view.scheduled.word === "unschedulable") {
-    blame(draft, "Unschedulable", "transient");
+    fail(draft, "Unschedulable", "transient");
     return;
   }
   if (pods.pod !== null && pods.pod.failureClass !== null) {
-    blame(draft, null, pods.pod.failureClass);
+    draft.failureClass = pods.pod.failureClass;
     return;
   }
-  if (view.readyFinding === "contradiction") {
-    blame(draft, null, "transient");
-    return;
-  }
-  if (ready?.status === "false" && !ORDINARY.has(ready.word)) blame(draft, null, "transient");
+  const isUnexplained = ready?.status === "false" && !ORDINARY.has(ready.word);
+  if (isUnexplained || view.readyFinding === "contradiction") draft.failureClass = "transient";
 }
 
 function isBlocked(suspend: boolean | null, suspended: BackendCondition | null): boolean {
   return suspend === true && suspended?.status === "false" && suspended.word === "podnotowned";
-}
-
-function blame(
-  draft: ObservationDraft,
-  reason: string | null,
-  failureClass: Observation["failureClass"],
-): void {
-  draft.failureReason = reason;
-  draft.failureClass = failureClass;
 }
 
 /** Ready=False words that tell of ordinary waiting, stopping or an end; any other leaves the cause open. */

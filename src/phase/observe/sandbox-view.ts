@@ -6,7 +6,8 @@ import {
   type ConditionFinding,
 } from "./backend-conditions.js";
 import { at, flagOf, integerOf, textOf, wordOf, type JsonObject } from "./json.js";
-import { instanceKeyOf, type ObserveOptions } from "./options.js";
+import { instanceKeyOf, isEarlierRun, type ObserveOptions } from "./options.js";
+import { KUBERNETES_PRECISION_MS } from "./pod-view.js";
 import type { SandboxPods } from "./sandbox-pods.js";
 
 /**
@@ -61,9 +62,14 @@ export function sandboxView(
     suspendedFinding: suspended,
     ready: current(ready),
     suspended: current(suspended),
-    finished: isTrue(finished) ? current(finished) : null,
+    finished: isTrue(finished) ? ofThisRun(current(finished), options) : null,
     scheduled: current(findCondition(list, "podscheduled", generation)),
   };
+}
+
+/** What was said before this start was asked for is about the run before it, also where no generation tells. */
+function ofThisRun(condition: BackendCondition | null, options: ObserveOptions): BackendCondition | null {
+  return isEarlierRun(options, condition?.at ?? null, KUBERNETES_PRECISION_MS) ? null : condition;
 }
 
 /** v1beta1 has a mode, v1alpha1 a replica count whose absence means 1. The status count is never evidence. */
