@@ -33,7 +33,7 @@ export interface ExitReport {
  * Rules after NVIDIA/OpenShell's exit handling (#2884, #2857).
  *
  * @param now - Epoch milliseconds. Default: the record's `since`.
- * @throws {@link SlipwayError} `INVALID_EVENT` when the exit code is not an integer.
+ * @throws {@link SlipwayError} `INVALID_EVENT` when the exit code, or the time of the end, is not an integer.
  *
  * @example
  * ```ts
@@ -52,6 +52,9 @@ export function applyExitReport(
 ): Transition {
   if (!Number.isSafeInteger(report.exitCode))
     throw invalid("INVALID_EVENT", "exit report", "exitCode", "an integer", report.exitCode);
+  const at: unknown = report.finishedAt ?? null;
+  if (at !== null && !Number.isSafeInteger(at))
+    throw invalid("INVALID_EVENT", "exit report", "finishedAt", "an integer of epoch milliseconds", at);
   const { phase } = record;
   if (phase === "Deleting" || phase === "Deleted" || phase === "Stopping" || phase === "Stopped")
     return unchanged(record, "phase");

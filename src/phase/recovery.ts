@@ -50,7 +50,8 @@ const RESUMABLE: ReadonlySet<string> = new Set(["ContainerRuntimeRestart", "Cont
  * What a gateway does about a record when it comes up, before its watches start.
  *
  * `Stopping` is finished and `Starting` is started again, whatever the driver. Where the gateway manages the
- * lifecycle, everything that was to run is started; a result is never replayed, except after a runtime restart.
+ * lifecycle, everything that was to run is started; a result is never replayed, also one that only the look at the
+ * backend shows, except after a runtime restart.
  *
  * @example
  * ```ts
@@ -66,7 +67,8 @@ export function planRecovery(record: SandboxRecord, options: SweepOptions): Swee
   const seen = options.observation ?? null;
   if (seen !== null && record.phase !== "Stopping") {
     const looked = reconcileRecord(record, seen, null, options.now, options.policy);
-    if (looked.changed && looked.record.phase === "Error" && record.phase !== "Error")
+    const { phase } = looked.record;
+    if (looked.changed && phase !== record.phase && (phase === "Error" || phase === "Completed"))
       return { call: null, record: looked.record, changed: true, sessionCleanup: true };
   }
   return {

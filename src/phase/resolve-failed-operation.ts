@@ -9,7 +9,8 @@ import { enter, unchanged, type Transition } from "./transition.js";
  *
  * A driver's error does not say whether the call took effect. Stop and start keep the transition when the look-up is
  * inconclusive, because repeating them is harmless; delete restores what was before. A start that was refused over
- * the previous run's exited container restores `Stopped` instead of making an error of it. Write the result by
+ * the previous run's exited container restores `Stopped` instead of making an error of it; an end that is known to be
+ * the new run's is its result. Write the result by
  * compare-and-swap on the version of `record`: a newer write wins.
  *
  * @param record - As written when the operation was accepted.
@@ -55,8 +56,18 @@ function failedStart(
   policy: PhasePolicy | undefined,
 ): Transition {
   if (record.phase !== "Starting" && record.phase !== "Provisioning") return unchanged(record);
-  if (isAtRest(seen)) return restore(record, previous, now);
+  if (isAtRest(seen) && !isOwnEnd(record, seen)) return restore(record, previous, now);
   return applied(record, seen, now, policy);
+}
+
+/** The run that this start opened has ended already: its result must not be lost, nor its command be replayed. */
+function isOwnEnd(
+  { startRequestedAt, expectedInstanceId }: SandboxRecord,
+  { completed, finishedAt, instanceId }: Observation,
+): boolean {
+  if (completed !== true) return false;
+  if (instanceId !== null && instanceId === expectedInstanceId) return true;
+  return finishedAt !== null && typeof startRequestedAt === "number" && finishedAt >= startRequestedAt;
 }
 
 /** The previous run's end, or a backend still told to be suspended: the start did not happen. */

@@ -131,6 +131,16 @@ describe("exit reports", () => {
       }
     }
   });
+
+  it.each([Number.NaN, 1.5, Number.POSITIVE_INFINITY, "2026-10-20T11:40:02Z"])(
+    "that ended at no instant are a mistake: %s",
+    (finishedAt) => {
+      const report = { instanceId: null, exitCode: 0, finishedAt: finishedAt as number };
+      expect(() => applyExitReport(record("Ready"), report, 5)).toThrow(
+        /exit report: finishedAt must be an integer/,
+      );
+    },
+  );
 });
 
 describe("accepted operations", () => {
@@ -294,6 +304,30 @@ describe("failed operations", () => {
       "Stopped",
     ],
     [
+      "start, over by the time of the look, as the time of its end says",
+      record("Starting", { startRequestedAt: 5 }),
+      record("Stopped"),
+      "start",
+      seen({ running: false, completed: true, exitCode: 0, finishedAt: 5 }),
+      "Completed",
+    ],
+    [
+      "start, over by the time of the look, as its instance says",
+      record("Starting", { startRequestedAt: 5, expectedInstanceId: "i-2" }),
+      record("Stopped"),
+      "start",
+      seen({ running: false, completed: true, exitCode: 1, instanceId: "i-2" }),
+      "Error",
+    ],
+    [
+      "start, over by the time of the look, which saw the run of before",
+      record("Starting", { startRequestedAt: 5, expectedInstanceId: "i-2" }),
+      record("Stopped"),
+      "start",
+      seen({ running: false, completed: true, exitCode: 1, instanceId: "i-1", finishedAt: 4 }),
+      "Stopped",
+    ],
+    [
       "start, refused for good",
       record("Starting"),
       record("Stopped"),
@@ -410,6 +444,23 @@ describe("recovery", () => {
     expect(
       applyRecovery(record("Error", { reason: "ContainerStopped" }), "start", "error", options).changed,
     ).toBe(false);
+  });
+
+  it.each([
+    [0, "Completed"],
+    [1, "Error"],
+  ] as const)("does not replay a run whose end only the backend shows: code %i", (exitCode, phase) => {
+    const observation = seen({ running: false, ready: false, completed: true, exitCode, finishedAt: 5 });
+    const plan = planRecovery(record("Ready"), { ...options, observation });
+    expect(plan).toMatchObject({
+      call: null,
+      changed: true,
+      record: { phase, exitCode },
+      sessionCleanup: true,
+    });
+    // One that is at rest is what the gateway left, and is started.
+    const rest = seen({ running: false, ready: false, suspended: true, workload: "absent" });
+    expect(planRecovery(record("Ready"), { ...options, observation: rest }).call).toBe("start");
   });
 
   it("starts a result again only when the runtime ended it or the policy says so", () => {
