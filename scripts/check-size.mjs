@@ -74,9 +74,9 @@ const conditions = [
 
 /** What the other entries cost. bench/RESULTS.md says what they are made of, and where that is more than is wanted. */
 const others = [
-  { entry: "deadline", name: "the whole entry", keep: () => true, bytes: 12_100 },
+  { entry: "deadline", name: "the whole entry", keep: () => true, bytes: 12_200 },
   { entry: "retry", name: "the whole entry", keep: () => true, bytes: 25_400 },
-  { entry: "phase", name: "the whole entry", keep: () => true, bytes: 23_250 },
+  { entry: "phase", name: "the whole entry", keep: () => true, bytes: 23_480 },
   { entry: "progress", name: "all but OpenShell's words", keep: not(openShell), bytes: 8000, limit: true },
   { entry: "progress", name: "the whole entry", keep: () => true, bytes: 9000 },
 ];

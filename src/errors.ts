@@ -109,6 +109,16 @@ export function invalid(
   return new SlipwayError(code, `Invalid ${where} must be ${expected}, got ${show(value)}`, { field, value });
 }
 
+/**
+ * Whether a value has methods of these names, as a port that a caller hands in must.
+ *
+ * @internal
+ */
+export function hasMethods(value: unknown, ...names: readonly string[]): boolean {
+  const port = value as Readonly<Record<string, unknown>> | null | undefined;
+  return names.every((name) => typeof port?.[name] === "function");
+}
+
 const SHOWN_LENGTH = 80;
 
 /**

@@ -262,6 +262,33 @@ describe("a live deadline", () => {
     );
   });
 
+  it.each(["clock", "timers", "commit", "onError", "progressEveryMs"] as const)(
+    "refuses, by name and value, a %s that is none, at a start and at a restore",
+    (field) => {
+      const { state } = start().deadline;
+      for (const wrong of [null, {}, [], 5.5, "x", true, Number.NaN, Symbol("s"), 1n]) {
+        const options = { [field]: wrong } as unknown as PhasedDeadlineOptions;
+        const refusal = expect.objectContaining({ code: "INVALID_OPTION", field, value: wrong });
+        expect(() => PhasedDeadline.start(plan, { attempt: "a1", ...options })).toThrow(refusal);
+        expect(() => PhasedDeadline.restore(state, options)).toThrow(refusal);
+      }
+    },
+  );
+
+  it.each([null, undefined, 5, "x", {}, { schemaVersion: 2 }])("takes %o for no state", (state) => {
+    expect(() => PhasedDeadline.restore(state as unknown as DeadlineState)).toThrow(
+      expect.objectContaining({ code: "INVALID_STATE", field: "schemaVersion" }),
+    );
+  });
+
+  it("takes null for no options", () => {
+    const options = null as unknown as PhasedDeadlineOptions & { readonly attempt: string };
+    expect(() => PhasedDeadline.start(plan, options)).toThrow(/deadline options must be an object, got null/);
+    expect(() => PhasedDeadline.restore(start().deadline.state, options)).toThrow(
+      /must be an object, got null/,
+    );
+  });
+
   it("keeps 1000 deadlines on one host timer", () => {
     const clock = new VirtualClock();
     const all = Array.from({ length: 1000 }, (_, index) =>

@@ -1,5 +1,5 @@
 import { systemClock } from "../clock/index.js";
-import { invalid } from "../errors.js";
+import { hasMethods, invalid } from "../errors.js";
 import { CommittedRunner } from "./committed-runner.js";
 import { StartRefusedError } from "./deadline-errors.js";
 import { DeadlineRunner } from "./deadline-runner.js";
@@ -58,7 +58,6 @@ export class PhasedDeadline<Answer = DeadlineOutcome> implements Disposable {
   readonly #runner: DeadlineRunner;
 
   private constructor(state: DeadlineState, options: PhasedDeadlineOptions, storedVersion: number) {
-    checkOptions(options);
     this.attempt = state.attempt;
     this.#runner =
       options.commit === undefined
@@ -81,6 +80,7 @@ export class PhasedDeadline<Answer = DeadlineOutcome> implements Disposable {
     plan: DeadlinePlan | PlanDefinition,
     options: PhasedDeadlineStartOptions,
   ): PhasedDeadline | CommittedDeadline {
+    checkOptions(options);
     const { attempt, configuration, parent, minStartMs, phase, previous } = options;
     const now = (options.clock ?? systemClock).now();
     const start = startAttempt(plan, { attempt, now, configuration, parent, minStartMs, phase, previous });
@@ -92,6 +92,8 @@ export class PhasedDeadline<Answer = DeadlineOutcome> implements Disposable {
    * Takes a stored state up again after a restart. The deadline stays where it was, and under a clock that was set
    * back meanwhile what was left stays what is left. An attempt that had expired before aborts `signal` at once and
    * announces nothing a second time. For an ordinary load within a process say `rebase: false`.
+   *
+   * @throws {@link SlipwayError} `INVALID_STATE` for what is no decoded state, `INVALID_OPTION` for a mistake.
    */
   static restore(
     state: DeadlineState,
@@ -102,6 +104,16 @@ export class PhasedDeadline<Answer = DeadlineOutcome> implements Disposable {
     state: DeadlineState,
     options: PhasedDeadlineRestoreOptions = {},
   ): PhasedDeadline | CommittedDeadline {
+    checkOptions(options);
+    const schemaVersion: unknown = (state as DeadlineState | null | undefined)?.schemaVersion;
+    if (schemaVersion !== 1)
+      throw invalid(
+        "INVALID_STATE",
+        "deadline state",
+        "schemaVersion",
+        "1, as decoding leaves it",
+        schemaVersion,
+      );
     const { rebase = true, clock = systemClock } = options;
     const onThisClock = rebase ? rebaseClock(state, clock.now()) : state;
     return new PhasedDeadline<DeadlineOutcome>(onThisClock, options, state.version);
@@ -238,11 +250,21 @@ export class PhasedDeadline<Answer = DeadlineOutcome> implements Disposable {
   }
 }
 
-function checkOptions({ progressEveryMs, commit }: PhasedDeadlineOptions): void {
+function checkOptions(options: PhasedDeadlineOptions): void {
+  if (typeof options !== "object" || (options as unknown) === null)
+    throw invalid("INVALID_OPTION", "deadline options", "", "an object", options);
+  const { progressEveryMs, clock, timers } = options;
   if (progressEveryMs !== undefined && !(Number.isSafeInteger(progressEveryMs) && progressEveryMs >= 0)) {
     throw wrongOption("progressEveryMs", "a safe integer, 0 or more", progressEveryMs);
   }
-  if (commit !== undefined && typeof commit !== "function") throw wrongOption("commit", "a function", commit);
+  if (clock !== undefined && !hasMethods(clock, "now", "schedule"))
+    throw wrongOption("clock", "a Clock", clock);
+  if (timers !== undefined && !hasMethods(timers, "scheduleFor"))
+    throw wrongOption("timers", "a TimerQueue", timers);
+  for (const field of ["commit", "onError"] as const) {
+    const value: unknown = options[field];
+    if (value !== undefined && typeof value !== "function") throw wrongOption(field, "a function", value);
+  }
 }
 
 function wrongOption(field: string, expected: string, value: unknown): Error {

@@ -42,7 +42,8 @@ export interface OperateOptions {
  * How an operation ended.
  *
  * - `done`: the driver call succeeded; what it led to shows in the next look. `noop`: there was nothing to do.
- * - `overtaken`: a later operation, or any newer write, decides instead.
+ * - `overtaken`: a later operation, or any newer write, decides instead, or the reconciler was closed: no driver call
+ *   was made, and an intent that was written stays for whoever comes next.
  * - `failed`: the driver call threw; `record` is what was made of it.
  *
  * @public
@@ -74,6 +75,8 @@ export interface OperationHost {
   readonly options: ResolvedReconcilerOptions;
   readonly locks: KeyedLock;
   readonly running: Map<string, RunningOperation>;
+  /** Aborts when the reconciler closes: no driver call begins after that. */
+  readonly closing: AbortSignal;
   readonly observe: (stored: StoredRecord) => Promise<Observation | null>;
 }
 
@@ -107,6 +110,8 @@ export async function runOperation(
   if (before?.operation === operation && gate.route === "retry") return before.outcome;
   before?.controller.abort();
   const controller = new AbortController();
+  // It closed while the gate was asked: whoever closes waits, but knows nothing of this signal yet.
+  if (host.closing.aborted) controller.abort();
   const outcome = host.locks.run(id, () => carryOut(host, accepted, operation, options, controller.signal));
   const running: RunningOperation = { operation, controller, outcome };
   host.running.set(id, running);
@@ -129,6 +134,8 @@ async function accept(
     const stored = await store.get(id);
     if (stored === null) return ended("no-record", null, null);
     const observation = operation === "stop" ? null : await host.observe(stored);
+    // A look that closing cut short says nothing, and an intent written now would be carried out by nobody here.
+    if (host.closing.aborted) return ended("overtaken", null, stored.record);
     const now = clock.now();
     const { record } = stored;
     const gate = allowedOperations({

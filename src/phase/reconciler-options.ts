@@ -1,5 +1,5 @@
 import type { Clock } from "../clock/index.js";
-import { invalid } from "../errors.js";
+import { hasMethods, invalid } from "../errors.js";
 import type { ObservationSource, RecordStore } from "./ports.js";
 import type { ReconcileOutcome } from "./reconcile-outcome.js";
 import type { PhasePolicy, SandboxRecord, Session } from "./record.js";
@@ -61,10 +61,26 @@ const DEFAULTS = Object.freeze({
   retryCapMs: 30_000,
 });
 
+/** By what each port is told from anything else. */
+const PORTS = [
+  ["store", "compareAndSwap"],
+  ["source", "watch"],
+  ["clock", "schedule"],
+] as const;
+const HOOKS = ["session", "backendMatches", "onOutcome"] as const;
+
 const none = (): null => null;
 
 /** @internal */
 export function resolveOptions(options: ReconcilerOptions): ResolvedReconcilerOptions {
+  for (const [field, method] of PORTS) {
+    const value: unknown = options[field];
+    if (!hasMethods(value, method)) throw wrong(field, `an object with ${method}()`, value);
+  }
+  for (const field of HOOKS) {
+    const value: unknown = options[field] ?? none;
+    if (typeof value !== "function") throw wrong(field, "a function", value);
+  }
   const { onOutcome } = options;
   return {
     store: options.store,
@@ -91,5 +107,9 @@ export function resolveOptions(options: ReconcilerOptions): ResolvedReconcilerOp
 function integer(options: ReconcilerOptions, field: keyof typeof DEFAULTS, least: number): number {
   const value = options[field] ?? DEFAULTS[field];
   if (Number.isSafeInteger(value) && value >= least) return value;
-  throw invalid("INVALID_OPTION", "reconciler options", field, `an integer, ${least} or more`, value);
+  throw wrong(field, `an integer, ${least} or more`, value);
+}
+
+function wrong(field: string, expected: string, value: unknown): Error {
+  return invalid("INVALID_OPTION", "reconciler options", field, expected, value);
 }

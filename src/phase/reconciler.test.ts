@@ -338,6 +338,42 @@ describe("close", () => {
     expect(order).toEqual(["aborted", "ended", "closed"]);
     expect(await stop.ended).toMatchObject({ outcome: "failed" });
   });
+
+  it.each(["start", "stop", "delete"] as const)(
+    "lets no driver call begin: a %s that is asked for before it, between any two steps, or after it",
+    async (operation) => {
+      for (let steps = 0; steps < 12; steps += 1) {
+        const { backend, store, reconciler } = world({});
+        store.put("sb", record(operation === "start" ? "Stopped" : "Ready"));
+        backend.seen.set("sb", { ...present(null), running: operation !== "start", completed: false });
+        let closed = false;
+        const begun: boolean[] = [];
+        const call = ({ signal }: { readonly signal: AbortSignal }): Promise<unknown> => {
+          begun.push(closed);
+          return Promise.reject(signal.aborted ? new Error("aborted") : new Error("failed"));
+        };
+        const operated = steps === 11 ? null : reconciler.operate("sb", operation, { call });
+        for (let step = 0; step < steps && operated !== null; step += 1) await Promise.resolve();
+        const closing = reconciler.close();
+        closed = true;
+        const ended = await (operated ?? reconciler.operate("sb", operation, { call }));
+        await closing;
+        expect(begun).not.toContain(true);
+        if (begun.length === 0) expect(ended.outcome).toBe("overtaken");
+      }
+    },
+  );
+
+  it("waits for a look and a sweep that were asked for, so that the store may be closed", async () => {
+    const { backend, store, reconciler } = world({});
+    store.put("sb", record("Starting"));
+    backend.seen.set("sb", ready);
+    const ended: string[] = [];
+    void reconciler.reconcile("sb").then(() => ended.push("look"));
+    void reconciler.sweep().then(() => ended.push("sweep"));
+    await reconciler.close();
+    expect(ended.sort()).toEqual(["look", "sweep"]);
+  });
 });
 
 describe("options and parts", () => {
@@ -356,6 +392,16 @@ describe("options and parts", () => {
       }
     }
   });
+
+  it.each(["store", "source", "clock", "session", "backendMatches", "onOutcome"] as const)(
+    "that are no %s are refused by name and value",
+    (field) => {
+      for (const wrong of [{}, [], 5, "x", true, Symbol("s")])
+        expect(() => world({ [field]: wrong })).toThrow(
+          expect.objectContaining({ code: "INVALID_OPTION", field, value: wrong }),
+        );
+    },
+  );
 
   it("a lock runs one piece of work a key, whatever fails, and forgets idle keys", async () => {
     const lock = new KeyedLock();

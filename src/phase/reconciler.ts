@@ -57,6 +57,7 @@ export class Reconciler {
   readonly #running = new Map<string, RunningOperation>();
   readonly #limiter: Limiter;
   readonly #closing = new AbortController();
+  readonly #underWay = new Set<Promise<unknown>>();
   #loop: ReconcileLoop | null = null;
 
   /**
@@ -81,7 +82,11 @@ export class Reconciler {
   }
 
   /** Lists the backend once and brings every record up to date. Never throws for a backend that does not answer. */
-  async sweep(): Promise<SweepReport> {
+  sweep(): Promise<SweepReport> {
+    return this.#track(this.#sweep());
+  }
+
+  async #sweep(): Promise<SweepReport> {
     let listed: ReadonlyMap<string, Observation>;
     try {
       listed = await this.#list();
@@ -111,17 +116,14 @@ export class Reconciler {
    * The driver call in the options gets the route, the record as written and a signal.
    */
   operate(id: string, operation: Operation, options: OperateOptions): Promise<OperationOutcome> {
-    return runOperation(
-      {
-        options: this.#options,
-        locks: this.#operations,
-        running: this.#running,
-        observe: (stored) => this.#observe(stored),
-      },
-      id,
-      operation,
-      options,
-    );
+    const host = {
+      options: this.#options,
+      locks: this.#operations,
+      running: this.#running,
+      closing: this.#closing.signal,
+      observe: (stored: StoredRecord) => this.#observe(stored),
+    };
+    return this.#track(runOperation(host, id, operation, options));
   }
 
   /** Starts watching and sweeping, until {@link Reconciler.close}. */
@@ -130,16 +132,22 @@ export class Reconciler {
   }
 
   /**
-   * Stops watching and sweeping and waits for what is under way. Running driver calls are aborted and waited for too,
-   * with the record of how they ended, so that the store may be closed afterwards: a driver that ignores its signal
-   * holds this up.
+   * Stops watching and sweeping and waits for what is under way, looks and sweeps that were asked for included. Running
+   * driver calls are aborted and waited for too, with the record of how they ended, so that the store may be closed
+   * afterwards: a driver that ignores its signal holds this up. No driver call begins any more.
    */
   async close(): Promise<void> {
     this.#closing.abort();
-    const running = [...this.#running.values()];
-    for (const { controller } of running) controller.abort();
+    for (const { controller } of this.#running.values()) controller.abort();
     await this.#loop?.done;
-    await Promise.allSettled(running.map(({ outcome }) => outcome));
+    await Promise.allSettled(this.#underWay);
+  }
+
+  #track<T>(work: Promise<T>): Promise<T> {
+    const forget = (): unknown => this.#underWay.delete(work);
+    this.#underWay.add(work);
+    void work.then(forget, forget);
+    return work;
   }
 
   /** The same as {@link Reconciler.close}, for `await using`. */
@@ -182,11 +190,12 @@ export class Reconciler {
   }
 
   #look(id: string, pruning: Pruning): Promise<ReconcileOutcome> {
-    return this.#looks.run(id, async () => {
+    const look = this.#looks.run(id, async () => {
       const outcome = await this.#decide(id, pruning);
       if (outcome.outcome !== "unchanged") this.#options.report(outcome);
       return outcome;
     });
+    return this.#track(look);
   }
 
   async #decide(id: string, pruning: Pruning): Promise<ReconcileOutcome> {

@@ -74,6 +74,8 @@ describe("exponentialBackoff", () => {
   it.each([
     ["initialMs", { initialMs: 0 }],
     ["initialMs", { initialMs: Number.NaN }],
+    ["initialMs", { initialMs: 1n as unknown as number }],
+    ["initialMs", { initialMs: Symbol("s") as unknown as number }],
     ["capMs", { capMs: Number.POSITIVE_INFINITY }],
     ["capMs", { initialMs: 10, capMs: 9 }],
     ["factor", { factor: 0.5 }],

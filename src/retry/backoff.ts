@@ -85,8 +85,9 @@ const JITTERS: readonly Jitter[] = ["full", "equal", "decorrelated", "none"];
  */
 export function exponentialBackoff(options: ExponentialBackoffOptions = {}): ExponentialBackoff {
   if (!isFields(options)) throw wrong("options", "an object", options);
-  const { initialMs = 1000, factor = 2, capMs = Math.max(30_000, initialMs), jitter = "full" } = options;
+  const { initialMs = 1000, factor = 2, jitter = "full" } = options;
   requireDuration("initialMs", initialMs);
+  const { capMs = Math.max(30_000, initialMs) } = options;
   requireDuration("capMs", capMs);
   if (capMs < initialMs) throw wrong("capMs", `at least initialMs (${initialMs})`, capMs);
   if (!Number.isFinite(factor) || factor < 1) throw wrong("factor", "a finite number, 1 or more", factor);
