@@ -61,11 +61,11 @@ const DEFAULTS = Object.freeze({
   retryCapMs: 30_000,
 });
 
-/** By what each port is told from anything else. */
+/** What every look needs of each port: a stand-in need not have more. */
 const PORTS = [
-  ["store", "compareAndSwap"],
-  ["source", "watch"],
-  ["clock", "schedule"],
+  ["store", "get"],
+  ["source", "get"],
+  ["clock", "now"],
 ] as const;
 const HOOKS = ["session", "backendMatches", "onOutcome"] as const;
 

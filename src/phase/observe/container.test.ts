@@ -109,6 +109,23 @@ describe("container states, by the table of both engines", () => {
     expect(observeDockerInspect({ inspect }, { run: { desired: "stopped" } }).failureReason).toBeNull();
   });
 
+  it.each([
+    ["exited", 0],
+    ["exited", 127],
+    ["stopped", 0],
+    ["stopped", 143],
+  ])("%s with code %i is no end of a process that never ran", (Status, ExitCode) => {
+    const inspect = state({ Status, ExitCode, StartedAt: "0001-01-01T00:00:00Z" });
+    for (const observe of [observeDockerInspect, observePodmanInspect])
+      expect(observe({ inspect })).toMatchObject({
+        completed: true,
+        exitCode: null,
+        failureReason: "ContainerStartFailed",
+      });
+    expect(phaseOf(inspect, starting)).toBe("Error");
+    expect(phaseOf(inspect, stopping)).toBe("Stopped");
+  });
+
   it("drops the end of the run before also where its removal has failed", () => {
     const inspect = state({ Status: "dead", Dead: true, ExitCode: 1, FinishedAt: FINISHED });
     const run = { previousFinishedAt: Date.parse(FINISHED) };

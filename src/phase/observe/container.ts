@@ -183,7 +183,8 @@ function exited(draft: ObservationDraft, state: ContainerState, options: Observe
   }
   draft.completed = true;
   draft.finishedAt = state.finishedAt;
-  const refusedStart = state.exitCode !== 0 && (state.error !== null || state.neverStarted);
+  // Where the start time is the zero value, so is the code: a 0 of a process that never ran is no success.
+  const refusedStart = state.neverStarted || (state.exitCode !== 0 && state.error !== null);
   if (refusedStart) {
     fail(draft, "ContainerStartFailed");
     return;
