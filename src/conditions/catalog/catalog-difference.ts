@@ -22,9 +22,17 @@ export interface CatalogDifference {
   readonly explanation: string;
   /** The contracts whose readers see it, where the answer depends on the contract. */
   readonly contracts?: readonly number[] | undefined;
-  /** For a breaking difference: the ways to make the change without breaking a client. */
+  /** For a breaking difference: the two ways out, additive exposure now and the change in a new contract. */
   readonly remedies?: readonly string[] | undefined;
 }
+
+/**
+ * The two ways to a change that breaks nobody unasked: what can be done now, and what a new contract is for. Where no
+ * contract helps, the second says so.
+ *
+ * @internal
+ */
+export type WaysOut = readonly [now: string, inNewContract: string];
 
 /**
  * A breaking difference.
@@ -35,10 +43,21 @@ export function breaking(
   kind: string,
   subject: string,
   explanation: string,
-  remedies: readonly string[],
+  [now, inNewContract]: WaysOut,
   contracts?: readonly number[],
 ): CatalogDifference {
+  const remedies = [`Additive exposure now: ${now}`, `Change in a new contract: ${inNewContract}`];
   return { level: "breaking", kind, subject, explanation, ...(contracts && { contracts }), remedies };
+}
+
+/**
+ * The second way where a list has one form for the readers of all contracts: a number announces the change and spares
+ * nobody.
+ *
+ * @internal
+ */
+export function announced(contract: number, price: string): string {
+  return `raise contract to ${contract}, which announces it; readers of older contracts ${price} too.`;
 }
 
 /**

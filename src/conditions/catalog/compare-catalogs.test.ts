@@ -172,15 +172,70 @@ describe("compareCatalogs", () => {
     expect(quiet).toBeGreaterThan(100);
   });
 
-  it("gives every breaking difference its ways out, and every difference words", () => {
+  it("names with every breaking difference who breaks and both ways out, and gives every difference words", () => {
+    const kinds = new Set<string>();
     fc.assert(
       fc.property(anyCatalog, anyCatalog, (before, after) => {
-        for (const { level, explanation, remedies = [] } of compareCatalogs(before, after)) {
+        for (const { level, kind, explanation, remedies } of compareCatalogs(before, after)) {
           expect(explanation).not.toBe("");
-          expect(remedies.length > 0).toBe(level === "breaking");
+          if (level !== "breaking") expect(remedies).toBeUndefined();
+          else {
+            kinds.add(kind);
+            expect(explanation).toMatch(/clients|readers/);
+            expect(remedies).toEqual([
+              expect.stringMatching(/^Additive exposure now: [^A-Z].*\.$/),
+              expect.stringMatching(/^Change in a new contract: [^A-Z].*\.$/),
+            ]);
+          }
         }
       }),
+      { numRuns: 500 },
     );
+    expect(kinds.size).toBeGreaterThan(8);
+  });
+
+  it("compares what a word means in whatever letter case it is looked up", () => {
+    let changed = 0;
+    const claim = fc.record({
+      backend: fc.constantFrom("docker", "podman"),
+      raw: fc.array(fc.constantFrom("a", "A", "B", "b", "dead", "Dead", "DEAD"), {
+        minLength: 1,
+        maxLength: 2,
+      }),
+    });
+    const claims = fc.array(fc.array(claim, { maxLength: 2 }), { minLength: 3, maxLength: 3 });
+    const catalogOf = (names: string[], sources: typeof claims extends fc.Arbitrary<infer T> ? T : never) => {
+      const type = { polarity: "neutral", presence: "always", summary: "s" };
+      const entries = names.map((name, at) => [
+        name,
+        { types: ["Ready"], class: "terminal", summary: "s", sources: sources[at] },
+      ]);
+      const parts = { name: "c", contract: 1, types: { Ready: type }, reasons: Object.fromEntries(entries) };
+      try {
+        return defineReasonCatalog(parts as never);
+      } catch {
+        return undefined;
+      }
+    };
+    const names = fc.subarray(["A", "B", "Dead"]);
+    fc.assert(
+      fc.property(names, claims, names, claims, (had, claimed, has, claims) => {
+        const [before, after] = [catalogOf(had, claimed), catalogOf(has, claims)];
+        if (!before || !after) return;
+        const levels = compareCatalogs(before, after).map(({ level }) => level);
+        for (const word of ["a", "A", "b", "B", "dead", "Dead", "DEAD", "dEAD", "DeaD"]) {
+          for (const backend of [undefined, "docker", "podman"]) {
+            const meant = describeReason(word, { catalog: before, backend }).name;
+            if (meant === undefined || meant === describeReason(word, { catalog: after, backend }).name)
+              continue;
+            changed++;
+            expect(levels).toContain("breaking");
+          }
+        }
+      }),
+      { numRuns: 3000 },
+    );
+    expect(changed).toBeGreaterThan(500);
   });
 });
 
@@ -341,6 +396,18 @@ describe("compareCatalogs, kind by kind", () => {
         ...base,
         reasons: { A: { ...A, sources: [{ backend: "abacus", raw: ["dead"] }] }, B },
       },
+      "breaking source-changed",
+    ],
+    [
+      "a word that is a reason's name in another letter case, claimed by another reason",
+      base,
+      { ...base, reasons: { A, B: { ...B, sources: [...B.sources, { backend: "docker", raw: ["a"] }] } } },
+      "breaking source-changed",
+    ],
+    [
+      "the exact name of a reason, claimed by another one: the other letter case changes",
+      base,
+      { ...base, reasons: { A, B: { ...B, sources: [...B.sources, { backend: "docker", raw: ["A"] }] } } },
       "breaking source-changed",
     ],
     [

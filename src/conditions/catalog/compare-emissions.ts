@@ -1,7 +1,14 @@
 import { shownIndex } from "../convert-conditions.js";
 import { sameValue } from "../same-value.js";
 import { isKnown, reasonClass } from "./catalog-lookup.js";
-import { additive, breaking, type CatalogDifference, safe } from "./catalog-difference.js";
+import {
+  additive,
+  announced,
+  breaking,
+  type CatalogDifference,
+  safe,
+  type WaysOut,
+} from "./catalog-difference.js";
 import type { ReasonCatalog, ReasonEmission } from "./reason-catalog.js";
 
 /** What a reader of one contract sees of an emission. */
@@ -125,15 +132,16 @@ function missed(reason: string): string {
   );
 }
 
-function remediesFor(before: ReasonCatalog, situation: Situation, type: string): readonly string[] {
+function remediesFor(before: ReasonCatalog, situation: Situation, type: string): WaysOut {
   const old = newestOf(before, situation, type);
-  if (old === undefined) return ["Use a new name for the new condition."];
+  if (old === undefined)
+    return ["use a new name for the new condition.", announced(before.contract + 1, "find it")];
   const { reason, generalReasons = [] } = old;
   const terminal = reasonClass(before, reason) === "terminal" ? "terminal " : "";
-  const exposure = `Additive exposure now: keep the reason ${reason} and state the finer finding as its cause or on a condition of its own.`;
+  const exposure = `keep the reason ${reason} and state the finer finding as its cause or on a condition of its own.`;
   const blind = contractsOf(before, before).filter((contract) => !isKnown(before, reason, contract));
   const change =
-    `Change in a new contract: add the new ${terminal}reason with since: ${before.contract + 1}, raise contract to ` +
+    `add the new ${terminal}reason with since: ${before.contract + 1}, raise contract to ` +
     `${before.contract + 1}, and state generalReasons: ${JSON.stringify([reason, ...generalReasons])}, so that ` +
     "readers of older contracts keep what they see";
   // They see the reason as a cause, or as a word that they do not know.

@@ -1,5 +1,5 @@
 import { sameValue } from "../same-value.js";
-import { additive, breaking, type CatalogDifference, safe } from "./catalog-difference.js";
+import { additive, announced, breaking, type CatalogDifference, safe } from "./catalog-difference.js";
 import type { ReasonEntry } from "./reason-catalog.js";
 
 /**
@@ -11,34 +11,33 @@ export function compareReason(
   reason: string,
   before: ReasonEntry,
   after: ReasonEntry,
+  next: number,
 ): readonly CatalogDifference[] {
   const found: CatalogDifference[] = [];
-  const another = [`Keep ${reason} as it was and add a new reason in a new contract.`];
+  const another = `a published reason stays what it was: add another one with since: ${next} and raise contract to ${next}.`;
   if (before.class !== after.class) {
     const text = `${reason} was ${before.class} and is now ${after.class}: clients give up or wait where they did not.`;
-    found.push(breaking("reason-class", reason, text, another));
+    found.push(
+      breaking("reason-class", reason, text, [
+        `keep ${reason} ${before.class} and state the other case as its cause or on a condition of its own.`,
+        another,
+      ]),
+    );
   }
   const [oldSince, since] = [before.since ?? 1, after.since ?? 1];
   if (oldSince !== since) {
     const text = `${reason} came in with contract ${oldSince} and now with ${since}: readers between see another reason.`;
-    found.push(breaking("reason-since", reason, text, [`Keep since: ${oldSince}.`]));
+    found.push(breaking("reason-since", reason, text, [`keep since: ${oldSince}.`, another]));
   }
   found.push(
-    ...compareNames(
-      reason,
-      "type",
-      before.types,
-      after.types,
-      "clients that look there do not see it",
-      "breaking",
-    ),
+    ...compareNames(reason, "type", before.types, after.types, "clients that look there do not see it", next),
     ...compareNames(
       reason,
       "refinement",
       before.refines,
       after.refines,
       "clients that group by it lose it",
-      "breaking",
+      next,
     ),
     ...comparePhases(reason, before.phases, after.phases),
   );
@@ -51,21 +50,22 @@ export function compareReason(
   return found;
 }
 
+/** @param next - The contract that would announce a loss; absent where it is none to a client. */
 function compareNames(
   reason: string,
   what: string,
   before: readonly string[] = [],
   after: readonly string[] = [],
   effect: string,
-  level: "breaking" | "safe",
+  next: number | undefined,
 ): readonly CatalogDifference[] {
   const lost = before.filter((name) => !after.includes(name));
   const gained = after.filter((name) => !before.includes(name));
   const removed = lost.map((name) => {
     const text = `${reason} no longer has the ${what} ${name}: ${effect}.`;
-    return level === "safe"
+    return next === undefined
       ? safe(`reason-${what}-removed`, reason, text)
-      : breaking(`reason-${what}-removed`, reason, text, [`Keep ${name}.`]);
+      : breaking(`reason-${what}-removed`, reason, text, [`keep ${name}.`, announced(next, "lose it")]);
   });
   const added = gained.map((name) =>
     additive(`reason-${what}-added`, reason, `${reason} has the new ${what} ${name}.`),
@@ -84,7 +84,7 @@ function comparePhases(
   after: readonly string[] | undefined,
 ): readonly CatalogDifference[] {
   if (before !== undefined && after !== undefined) {
-    return compareNames(reason, "phase", before, after, "it is not seen in that phase any more", "safe");
+    return compareNames(reason, "phase", before, after, "it is not seen in that phase any more", undefined);
   }
   if (before === after) return [];
   return after === undefined

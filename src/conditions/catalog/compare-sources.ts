@@ -2,6 +2,7 @@ import { shownIndex } from "../convert-conditions.js";
 import { sameValue } from "../same-value.js";
 import { additive, breaking, type CatalogDifference, safe } from "./catalog-difference.js";
 import { ownField } from "../same-value.js";
+import { findByName } from "./catalog-lookup.js";
 import { describeReason } from "./describe-reason.js";
 import type { ReasonCatalog, ReasonEntry } from "./reason-catalog.js";
 
@@ -27,17 +28,17 @@ export function compareSources(before: ReasonCatalog, after: ReasonCatalog): rea
 function compareMeanings(before: ReasonCatalog, after: ReasonCatalog): readonly CatalogDifference[] {
   const backends = [...new Set([before, after].flatMap(backendsOf))];
   const found = new Map<string, CatalogDifference>();
-  for (const word of new Set([before, after].flatMap(wordsOf))) {
-    const known = Object.hasOwn(before.reasons, word);
+  for (const word of spellings(new Set([before, after].flatMap(wordsOf)))) {
+    const [named, stays] = [before, after].map(({ reasons }) => findByName(reasons, word) !== undefined);
     for (const backend of [undefined, ...backends]) {
       const meant = describeReason(word, { catalog: before, backend });
       const means = describeReason(word, { catalog: after, backend });
       // A name that went or came is told by its own difference.
       if (means.name === meant.name && (means.found === "unknown") === (meant.found === "unknown")) continue;
-      if (known && !Object.hasOwn(after.reasons, word)) continue;
-      if (!known && Object.hasOwn(after.reasons, word) && meant.found === "unknown") continue;
+      if (named && !stays) continue;
+      if (!named && stays && meant.found === "unknown") continue;
       if (meant.found === "retired" && means.found === "retired") continue;
-      const key = JSON.stringify([word, meant.name, means.name]);
+      const key = JSON.stringify([word.toLowerCase(), meant.name, means.name]);
       if (found.has(key)) continue;
       const said = backend === undefined ? word : `${backend} ${word}`;
       found.set(
@@ -46,7 +47,7 @@ function compareMeanings(before: ReasonCatalog, after: ReasonCatalog): readonly 
           means.name !== undefined &&
           isReplaced(before, after, meant.name, means.name)
           ? replaced(said, meant.name, means.name)
-          : differenceOf(said, word, meant.name, means.name ?? word),
+          : differenceOf(said, word, meant.name, means.name ?? word, before.contract + 1),
       );
     }
   }
@@ -80,12 +81,15 @@ function differenceOf(
   word: string,
   meant: string | undefined,
   means: string,
+  next: number,
 ): CatalogDifference {
   if (meant === undefined) return additive("source-added", means, `${said} is now reported as ${means}.`);
   const change = means === word ? "is not mapped any more" : `is now reported as ${means}`;
   const text = `${said} was reported as ${meant} and ${change}: clients that match ${meant} miss it.`;
   return breaking("source-changed", meant, text, [
-    `Keep ${word} under ${meant}, with the finer reason as its cause.`,
+    `keep ${word} under ${meant}, with the finer reason as its cause.`,
+    `retire ${meant} in contract ${next} for a reason with since: ${next} that takes ${word} over and is published with ` +
+      `generalReasons: ["${meant}"].`,
   ]);
 }
 
@@ -113,6 +117,19 @@ function sameWords(before: ReasonCatalog, after: ReasonCatalog): boolean {
     retired,
   ]);
   return sameValue(old, now);
+}
+
+/**
+ * The words, and each of them also as nobody states it: letter case does not count where no exact spelling is found, and
+ * what an inexact one means is an answer of its own.
+ */
+function spellings(words: ReadonlySet<string>): readonly string[] {
+  const others = [...words].flatMap((word) => {
+    const [lower, upper] = [word.toLowerCase(), word.toUpperCase()];
+    const mixed = Array.from(word, (_, at) => upper.slice(0, at) + lower.slice(at));
+    return [...mixed, upper].find((spelling) => !words.has(spelling)) ?? [];
+  });
+  return [...new Set([...words, ...others])];
 }
 
 function wordsOf({ reasons, retired = {} }: ReasonCatalog): readonly string[] {
