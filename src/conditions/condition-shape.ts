@@ -54,7 +54,10 @@ export function validateCondition(condition: unknown): readonly ConditionIssue[]
     status: statuses.includes(fields.status as ConditionStatus),
     reason: isReason(fields.reason),
     message: sanitizeMessage(fields.message) === fields.message,
-    lastTransitionTime: instantOf(fields.lastTransitionTime) !== undefined,
+    // What is read for all that: small letters, which Go refuses, and the hour after the last.
+    lastTransitionTime:
+      instantOf(fields.lastTransitionTime) !== undefined &&
+      !/[tz]|T24/.test(fields.lastTransitionTime as string),
     observedGeneration: isGeneration(fields.observedGeneration),
   };
   return (Object.entries(valid) as [keyof Condition, boolean][]).flatMap(([field, isValid]) =>
@@ -78,12 +81,18 @@ export function sanitizeUpdate(update: ConditionUpdate): ConditionUpdate {
     reason: sanitizeReason(update.reason),
     message: sanitizeMessage(update.message),
     observedGeneration: isGeneration(observedGeneration) ? observedGeneration : undefined,
-    cause: isFields(cause) ? sanitizeCause(cause) : undefined,
-    generalReasons: Array.isArray(generalReasons)
-      ? generalReasons.filter(asText).map(sanitizeReason)
+    cause: sanitizeCause(cause),
+    generalReasons: sanitizeReasons(generalReasons),
+    // What lies in an origin inside of it is nobody's to read but a conversion's.
+    convertedFrom: isFields(convertedFrom)
+      ? defined({
+          ...convertedFrom,
+          reason: sanitizeReason(convertedFrom.reason),
+          generalReasons: sanitizeReasons(convertedFrom.generalReasons) ?? [],
+          cause: sanitizeCause(convertedFrom.cause),
+        })
       : undefined,
-    convertedFrom,
-    unread,
+    unread: isFields(unread) ? unread : undefined,
   };
 }
 
@@ -146,8 +155,14 @@ function sanitizeMessage(message: unknown): string {
         .join("");
 }
 
-function sanitizeCause(cause: ConditionCause): ConditionCause {
-  return { ...cause, reason: sanitizeReason(cause.reason), message: sanitizeMessage(cause.message) };
+function sanitizeReasons(reasons: unknown): readonly string[] | undefined {
+  return Array.isArray(reasons) ? reasons.filter(asText).map(sanitizeReason) : undefined;
+}
+
+function sanitizeCause(cause: ConditionCause | undefined): ConditionCause | undefined {
+  return isFields(cause)
+    ? { ...cause, reason: sanitizeReason(cause.reason), message: sanitizeMessage(cause.message) }
+    : undefined;
 }
 
 /**

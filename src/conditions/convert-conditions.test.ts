@@ -5,6 +5,7 @@ import {
   convertConditions,
   defineReasonCatalog,
   matchesReason,
+  parseConditions,
   readContract,
   sandboxReasons,
   stateIsolationMismatch,
@@ -99,6 +100,21 @@ describe("convertConditions, as laws", () => {
       fc.property(list, fc.array(contract), contract, (conditions, path, number) => {
         expect(to(path.reduce(to, conditions), number)).toEqual(to(conditions, number));
       }),
+    );
+  });
+
+  it("reads back what it published, all of it, also where nothing was said", () => {
+    const sent = fc.array(condition, { maxLength: 4 });
+    fc.assert(
+      fc.property(sent, contract, (conditions, number) => {
+        const read = parseConditions(conditions.filter(({ cause }) => cause?.reason !== "" || cause.message));
+        const published = to(read, number);
+        expect(parseConditions(published)).toEqual(published);
+        expect(to(parseConditions(JSON.stringify(published)), 3)).toEqual(
+          JSON.parse(JSON.stringify(to(read, 3))),
+        );
+      }),
+      { numRuns: 1000 },
     );
   });
 
@@ -280,13 +296,14 @@ describe("convertConditions", () => {
     expect(to([{ ...to([own], 1)[0], cause: null } as unknown as Condition], 3)).toEqual([own]);
   });
 
-  it("makes no cause of a reason that is empty", () => {
+  it("leaves an empty reason alone, and takes an origin without one for nobody's statement", () => {
     const unsaid = [{ ...stated, reason: "" }];
-    const shown = to(unsaid, 1);
-    expect(shown[0]?.reason).toBe("Timeout");
-    expect(shown[0]).not.toHaveProperty("cause");
-    expect(to(shown, 1)).toBe(shown);
-    expect(to(shown, 3)).toEqual(to(unsaid, 3));
+    for (const number of [1, 2, 3]) expect(to(unsaid, number)).toBe(unsaid);
+    expect(matchesReason(unsaid[0], "Timeout")).toBe(true);
+    const shown = [
+      { ...stated, reason: "Timeout", convertedFrom: { reason: "", generalReasons: ["Timeout"] } },
+    ];
+    for (const number of [1, 2, 3]) expect(to(shown, number)).toBe(shown);
   });
 
   it("never shows a retired terminal reason for what may still come right", () => {

@@ -1,7 +1,7 @@
 import type { ReasonCatalog } from "./catalog/reason-catalog.js";
 import { isKnown, reasonClass } from "./catalog/catalog-lookup.js";
 import type { Condition } from "./condition.js";
-import { defined, isObject, isText, unlessSame, wholeNumber } from "./same-value.js";
+import { asText, defined, isObject, unlessSame, wholeNumber } from "./same-value.js";
 import { originOf } from "./matches-reason.js";
 
 /**
@@ -95,14 +95,13 @@ function convert(condition: Condition, catalog: ReasonCatalog, contract: number)
   const index = shownIndex([reason, ...generalReasons], catalog, contract);
   const general = generalReasons[index - 1];
   // A condition without a reason has nothing to come back to.
-  if (general === undefined || !isText(reason)) return stated;
+  if (general === undefined || !asText(reason)) return stated;
   if (general === condition.reason && stated !== condition) return condition;
   const further = generalReasons.slice(index);
   return defined({
     ...stated,
     reason: general,
-    // No reason is no finding.
-    cause: cause ?? (reason ? { reason, message: stated.message } : undefined),
+    cause: cause ?? { reason, message: stated.message },
     generalReasons: further.length > 0 ? further : undefined,
     // What does not fit this condition is somebody's still, and comes back with the rest.
     convertedFrom: defined({ reason, generalReasons, cause, convertedFrom: stated.convertedFrom }),

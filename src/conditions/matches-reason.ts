@@ -1,5 +1,5 @@
 import type { ConversionOrigin } from "./condition.js";
-import { isText } from "./same-value.js";
+import { asText } from "./same-value.js";
 
 /**
  * What {@link matchesReason} reads of a condition; a peer's plain JSON will do.
@@ -82,7 +82,8 @@ export function matchesReason(
  */
 export function originOf(condition: ReasonedCondition, depth = 0): ConversionOrigin | undefined {
   const origin = condition.convertedFrom;
-  return isText(origin?.reason) &&
+  return origin &&
+    asText(origin.reason) &&
     includes(origin.generalReasons, condition.reason) &&
     !(depth < MOST_ORIGINS && originOf(origin, depth + 1))
     ? origin

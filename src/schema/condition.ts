@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { conditionLimits } from "../conditions/index.js";
+import { instantOf } from "../conditions/transition-time.js";
 
 const characters = (limit: number) =>
   z
@@ -37,6 +38,8 @@ export const conditionSchema = z
     message: characters(conditionLimits.message).describe("For people: never parse it."),
     lastTransitionTime: z.iso
       .datetime({ offset: true })
+      // In UTC it has to be in the years 1 to 9999, whatever the offset.
+      .refine((time) => instantOf(time) !== undefined, "in the years 1 to 9999")
       .describe("RFC 3339, whole seconds: when the status last changed."),
     observedGeneration: z
       .int()

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   type Condition,
+  type ConditionUpdate,
   convertConditions,
   sandboxReasons,
   setCondition,
@@ -44,14 +45,43 @@ describe("conditionSchema", () => {
     }
   });
 
+  it("accepts what setCondition writes of whatever an update holds in the fields that are Slipway's own", () => {
+    const odd = fc.oneof(fc.constantFrom("is up", "", "A", null, undefined, 5, {}, []), fc.string());
+    const reasons = fc.oneof(odd, fc.array(odd, { maxLength: 3 }));
+    const cause = fc.oneof(odd, fc.record({ reason: odd, message: odd, code: odd }, { requiredKeys: [] }));
+    const update = fc.record({
+      cause,
+      generalReasons: reasons,
+      convertedFrom: fc.oneof(
+        odd,
+        fc.record({ reason: odd, generalReasons: reasons, cause, note: odd }, { requiredKeys: [] }),
+      ),
+      unread: fc.oneof(odd, fc.dictionary(fc.string(), fc.jsonValue())),
+    });
+    const ready = { type: "Ready", status: "True", reason: "A", message: "" } as const;
+    fc.assert(
+      fc.property(update, (fields) => {
+        const stated = { ...ready, ...fields } as ConditionUpdate;
+        const list = setCondition([], stated, 0);
+        expect(conditionListSchema.safeParse(JSON.parse(JSON.stringify(list))).error).toBeUndefined();
+        expect(setCondition(list, stated, 1)).toBe(list);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
   it("judges a condition as validateCondition does", () => {
     const field = (...values: unknown[]) => fc.constantFrom(...values);
     const condition = fc.record({
-      type: field("Ready", "a.io/B", "-x", "", "a".repeat(317), 1),
+      type: field("Ready", "a.io/B", "a..b/C", "a_b/C", "a/b/c", "-x", "", "a".repeat(317), 1),
       status: field("True", "true", undefined),
       reason: field("A", "A:", "", "a-b", "A".repeat(1025)),
       message: field("", "𝒳".repeat(32_768), "x".repeat(32_769)),
-      lastTransitionTime: field("2026-01-01T00:00:00Z", "2026-01-01T00:00:00+02:00", "", "2026"),
+      lastTransitionTime: field(
+        ...["2026-01-01T00:00:00Z", "2026-01-01T00:00:00+02:00", "", "2026", "2026-01-01T00:00Z"],
+        ...["2026-01-01t00:00:00z", "2026-01-01T24:00:00Z", "2026-02-30T00:00:00Z", "2024-02-29T00:00:00Z"],
+        ...["0000-01-01T00:00:00Z", "0001-01-01T00:00:00+01:00", "9999-12-31T23:59:59-23:59"],
+      ),
       observedGeneration: field(undefined, 0, -1, 1.5),
     });
     fc.assert(
