@@ -13,6 +13,7 @@ import { contentSchema, lookInside, type ImageContent } from "./look-inside.js";
 import { IncompleteArchiveError, PackError, packRootfs } from "./pack-rootfs.js";
 import { permanent } from "../reasons.js";
 import { WaitSteps } from "./wait-steps.js";
+import { WriteBehind } from "./write-behind.js";
 
 const LOOK_EVERY_MS = 200;
 
@@ -100,9 +101,11 @@ async function pack(rootfs: string, work: ImageWork): Promise<void> {
   const passed = new ByteReports(systemClock, (position) => work.report({ ...step, ...known, position }));
   passed.see(0);
   const file = packedIn(staging);
+  const disk = new WriteBehind(() => persist(file));
   const archive = await source.open(staging, signal);
   try {
-    await packRootfs(archive.tar, file, { signal, onBytes: (bytes) => passed.see(bytes) });
+    const onBytes = (bytes: number): void => passed.see(bytes);
+    await packRootfs(archive.tar, file, { signal, onBytes, behind: (bytes) => disk.passed(bytes) });
   } catch (error) {
     signal.throwIfAborted();
     passed.flush();
@@ -115,7 +118,7 @@ async function pack(rootfs: string, work: ImageWork): Promise<void> {
     if (!signal.aborted) await closed;
   }
   const content = await lookInside(file, image, source.config, signal);
-  await persist(file);
+  await disk.finish();
   signal.throwIfAborted();
   await writeJson(contentOf(rootfs), content);
   await rename(file, rootfs);
@@ -136,7 +139,7 @@ function isDiskFull(error: Error): boolean {
   return /No space left on device|Disk quota exceeded/i.test(error.message);
 }
 
-/** After a crash of the machine, what has the image's name has to be the image. */
+/** Puts a file's bytes on the disk: after a crash of the machine, what has the image's name has to be the image. */
 async function persist(file: string): Promise<void> {
   const handle = await open(file, "r+");
   try {

@@ -19,16 +19,22 @@ export interface PackOptions {
   readonly signal: AbortSignal;
   /** Bytes of the archive that have passed. */
   readonly onBytes: (bytes: number) => void;
+  /** Told of the bytes of each piece. The next one waits for it, and what it rejects with ends the packing. */
+  readonly behind: (bytes: number) => Promise<void>;
 }
+
+/** What the packer may hold of an archive between reading and writing. Left to itself it takes a quarter of all memory. */
+const PACKER_MEMORY = "64M";
 
 /**
  * Packs a tar stream into a root file system image, in one pass: nothing is unpacked and nothing is kept in between.
  * Rejects when the signal aborts, after the packer has ended.
  */
 export async function packRootfs(tar: Readable, file: string, options: PackOptions): Promise<void> {
-  const { signal, onBytes } = options;
-  const args = ["-quiet", "-no-progress", "-comp", "lz4", "-root-mode", "755", "-root-uid", "0"];
-  const packer = spawn("sqfstar", [...args, "-root-gid", "0", file], {
+  const { signal } = options;
+  const root = ["-root-mode", "755", "-root-uid", "0", "-root-gid", "0"];
+  const args = ["-quiet", "-no-progress", "-comp", "lz4", "-mem", PACKER_MEMORY, ...root];
+  const packer = spawn("sqfstar", [...args, file], {
     stdio: ["pipe", "ignore", "pipe"],
     env: TOOL_ENV,
   });
@@ -38,7 +44,7 @@ export async function packRootfs(tar: Readable, file: string, options: PackOptio
   closed.catch(() => undefined);
   try {
     await once(packer, "spawn");
-    await pipeline(tar, checked(onBytes), inputOf(packer), { signal });
+    await pipeline(tar, checked(options), inputOf(packer), { signal });
   } catch (error) {
     tar.destroy();
     packer.kill("SIGKILL");
@@ -82,7 +88,7 @@ function inputOf(packer: ChildProcessByStdio<Writable, null, Readable>): Writabl
 }
 
 /** Passes an archive on, counts its bytes, and breaks when it ends before its end. */
-function checked(onBytes: (bytes: number) => void): Transform {
+function checked({ onBytes, behind }: PackOptions): Transform {
   const end = new TarEnd();
   let bytes = 0;
   return new Transform({
@@ -90,7 +96,7 @@ function checked(onBytes: (bytes: number) => void): Transform {
       bytes += chunk.length;
       end.see(chunk);
       onBytes(bytes);
-      done(null, chunk);
+      behind(chunk.length).then(() => done(null, chunk), done);
     },
     flush(done) {
       done(end.complete ? null : new IncompleteArchiveError("the archive breaks off before its end"));
