@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { VirtualClock } from "../testing/index.js";
+import fc from "fast-check";
+import { fitLine } from "./fit-line.js";
 import { formatStep, type StepLine } from "./format-step.js";
 import { formatDuration, formatSize } from "./quantity.js";
 import { NOTHING_PRINTED, stepLines } from "./step-lines.js";
@@ -128,6 +130,10 @@ describe("formatStep", () => {
     expect(formatStep({ ...running, position: Number.NaN, total: 5 })).toContain("(local-big:1)");
   });
 
+  it.each([Number.NaN, Number.POSITIVE_INFINITY, -5])("shows no percentage of %d", (percent) => {
+    expect(formatStep({ ...exported, finished: false, percent })).not.toContain("%");
+  });
+
   it("names another unit as it is called", () => {
     expect(formatStep({ ...exported, unit: "layers", position: 12 })).toContain("(local-big:1, 12 layers)");
     expect(formatStep({ ...exported, unit: undefined })).toContain("4.9 GB");
@@ -139,6 +145,46 @@ describe("formatStep", () => {
   it("lets no name command the terminal", () => {
     const line = formatStep({ ...exported, subject: "evil\u001b[2J\r\n\u202ename", label: "La\u0007bel" });
     expect(line).toBe("✓ La?bel (evil?[2J???name, 4.9 GB) (3m02s)");
+  });
+});
+
+describe("a line that fits a terminal", () => {
+  it.each([
+    ["short", 80, "short"],
+    ["exactly", 8, "exactly"],
+    ["exactly", 7, "exact…"],
+    ["箱箱箱箱", 9, "箱箱箱箱"],
+    ["箱箱箱箱", 8, "箱箱箱…"],
+    ["箱箱箱箱", 7, "箱箱…"],
+    ["箱箱箱箱", 6, "箱箱…"],
+    ["箱箱箱箱", 3, "…"],
+    ["a📦b📦c", 8, "a📦b📦c"],
+    ["a📦b📦c", 6, "a📦b…"],
+    ["한국어", 4, "한…"],
+    ["ｆｕｌｌ", 4, "ｆ…"],
+    ["✓ done", 4, "✓…"],
+    ["text", 1, "…"],
+    ["text", 0, "…"],
+  ])("%s in %d columns is %s", (line, columns, fitted) => {
+    expect(fitLine(line, columns)).toBe(fitted);
+  });
+
+  it("leaves a column free whatever is in it, begins as the line does, and is the line where that fits", () => {
+    const wide =
+      /\p{Script=Han}|\p{Script=Hangul}|\p{Script=Hiragana}|\p{Emoji_Presentation}|[\uff01-\uff60]/u;
+    const columnsOf = (text: string): number =>
+      Array.from(text).reduce((sum, character) => sum + (wide.test(character) ? 2 : 1), 0);
+    const piece = fc.constantFrom("a", "é", "é", "箱", "한", "ひ", "Ｘ", "📦", "✅", "…", " ", "𠀀", "👩‍💻");
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 30 }), fc.integer({ min: 2, max: 60 }), (pieces, columns) => {
+        const line = pieces.join("");
+        const fitted = fitLine(line, columns);
+        expect(columnsOf(fitted)).toBeLessThan(columns);
+        expect(fitted === line || (fitted.endsWith("…") && line.startsWith(fitted.slice(0, -1)))).toBe(true);
+        // No half of a pair, which this refuses.
+        expect(() => encodeURIComponent(fitted)).not.toThrow();
+      }),
+    );
   });
 });
 
@@ -204,6 +250,18 @@ describe("lines", () => {
     tracker.finish("disk", "local-big:1");
     clock.advance(10_000);
     expect(written).toHaveLength(count);
+  });
+
+  it("take a terminal that does not know how wide it is for one of 80 columns", () => {
+    const tracker = new StepTracker([{ step: "export", label: "L".repeat(200), subject: "" }], {
+      clock: new VirtualClock(),
+    });
+    const written: string[] = [];
+    const output = { isTTY: true, columns: 0, write: (text: string) => written.push(text) };
+    const printer = new StepPrinter(tracker, output);
+    tracker.start("export", "");
+    expect(written.at(-1)).toHaveLength(79);
+    printer[Symbol.dispose]();
   });
 
   it("show the step that was heard of last where several are under way", () => {

@@ -69,16 +69,13 @@ function stateOf(step: StepLine): string[] {
   const facts: string[] = [];
   if (isCount(position)) {
     // An estimate that was too low is no longer worth showing.
-    const of = isCount(total) && total > 0 && position <= total ? ` of ${formatQuantity(total, unit)}` : "";
+    const known = isCount(total) && total > 0 ? total : null;
+    const of = known !== null && position <= known ? ` of ${formatQuantity(known, unit)}` : "";
     facts.push(`${formatQuantity(position, unit)}${of}`);
-    const percent = step.percent === undefined ? shareOf(position, total) : step.percent;
-    if (percent !== null && unit !== "%") facts.push(`${Math.min(percent, 99)} %`);
+    const percent = step.percent === undefined ? known && percentage(position, known) : step.percent;
+    if (isCount(percent) && unit !== "%") facts.push(`${Math.min(percent, 99)} %`);
     if (isCount(perSecond)) facts.push(`${formatQuantity(perSecond, unit)}/s`);
   }
   if (quietMs >= QUIET_MS) facts.push(`silent for ${formatDuration(quietMs)}`);
   return facts;
-}
-
-function shareOf(position: number, total: number | null | undefined): number | null {
-  return isCount(total) && total > 0 ? percentage(position, total) : null;
 }

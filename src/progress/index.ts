@@ -6,6 +6,7 @@
 export { applyStepEvent } from "./apply.js";
 export { countBytes, type CountBytesOptions, type CountedStream, type NodeReadable } from "./count-bytes.js";
 export { deadlineProgress, type DeadlineAddress, type SignProgress } from "./deadline-feed.js";
+export { fitLine } from "./fit-line.js";
 export { formatStep, type StepLine } from "./format-step.js";
 export {
   OpenShellProgressKey,

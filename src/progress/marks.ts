@@ -47,8 +47,7 @@ export function totalOf({ total, marks }: Counted): number | null {
 /** The percentage of a step that is not finished: whole, below 100, `null` without a total. */
 export function percentOf(step: Counted): number | null {
   const total = totalOf(step);
-  if (total === null || total === 0) return null;
-  return percentage(positionOf(step.marks, null), total);
+  return total ? percentage(positionOf(step.marks, null), total) : null;
 }
 
 /**

@@ -198,6 +198,25 @@ describe("metadata for OpenShell's readers", () => {
     ]);
   });
 
+  it("names an image active again that begins again, and complete again when it is; never one that is not", () => {
+    const all = sent((tracker, look) => {
+      for (const act of ["finish", "start", "finish"] as const) {
+        tracker[act]("export", "local-big:1");
+        tracker[act]("disk", "local-big:1");
+        look();
+      }
+    });
+    const complete = {
+      "openshell.progress.complete_step": "pulling_image",
+      "openshell.progress.complete_label": "Image exported (local-big:1)",
+    };
+    const active = {
+      "openshell.progress.active_step": "pulling_image",
+      "openshell.progress.active_detail": "Preparing root disk (local-big:1)",
+    };
+    expect(all).toEqual([complete, active, complete]);
+  });
+
   it("calls an image complete of which a step was left out, once the sandbox starts", () => {
     const all = sent((tracker, look) => {
       tracker.finish("export", "local-big:1");

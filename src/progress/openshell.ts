@@ -69,7 +69,8 @@ export function readOpenShellProgress(metadata: unknown): OpenShellProgress {
 /**
  * The metadata that tells OpenShell's readers what changed between two readings of the same steps, `null` when
  * nothing did that they could see. Several steps may be one of theirs: that is complete once all of it that began is
- * finished and either nothing of it is left or a later one has begun. A step is named complete once only.
+ * finished and either nothing of it is left or a later one has begun. One that begins again is complete again once it
+ * is finished again, and is named again: OpenShell's readers keep the first time.
  *
  * @param before - The readings at the latest metadata, `[]` for the first.
  * @param stepOf - Which of OpenShell's steps a step belongs to. `null`: none, it is not shown.

@@ -17,13 +17,13 @@ export class ShownPercent {
   /** The reading with its percentage left out where that would be a step back. */
   show(step: TrackedStep, reading: StepReading): StepReading {
     const { percent, position, total, finished } = reading;
-    if (percent === null || position === null || total === null || finished || !isTotalOfParts(step))
-      return reading;
+    if (percent === null || finished || !isTotalOfParts(step)) return reading;
     const shown = this.#shown.get(step.step);
     if (shown !== undefined && shown.run === step.run && percent < shown.percent)
       return { ...reading, percent: null };
-    // All parts complete and the step is not: that says nothing about what is left, and is no promise.
-    if (position < total) this.#shown.set(step.step, { run: step.run, percent });
+    // All parts complete and the step is not: that says nothing about what is left, and is no promise. Who has a
+    // percentage has both numbers.
+    if ((position as number) < (total as number)) this.#shown.set(step.step, { run: step.run, percent });
     return reading;
   }
 }

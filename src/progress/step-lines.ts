@@ -1,4 +1,3 @@
-import { clip } from "../errors.js";
 import { formatStep } from "./format-step.js";
 import { formatSeconds } from "./quantity.js";
 import { liveliest, type StepReading } from "./step-reading.js";
@@ -117,9 +116,4 @@ export function stepLines(
  */
 export function plainLine(elapsedMs: number, text: string): string {
   return `[${formatSeconds(elapsedMs)}] ${text}`;
-}
-
-/** A line cut to fit a terminal: one that wraps could not be erased again. */
-export function fitted(line: string, columns: number): string {
-  return clip(line, Math.max(columns - 1, 1));
 }

@@ -1,5 +1,6 @@
 import { systemClock, type Clock } from "../clock/index.js";
-import { fitted, NOTHING_PRINTED, stepLines, type Printed } from "./step-lines.js";
+import { fitLine } from "./fit-line.js";
+import { NOTHING_PRINTED, stepLines, type Printed } from "./step-lines.js";
 import type { StepTracker } from "./step-tracker.js";
 
 /** Where lines go: a stream of text, `process.stdout` for instance. */
@@ -66,7 +67,6 @@ export class StepPrinter implements Disposable {
     this.#ended = true;
     this.#tracker.off("started", this.#draw).off("finished", this.#draw).off("change", this.#draw);
     this.#alarm?.[Symbol.dispose]();
-    this.#alarm = undefined;
     this.#erase();
   }
 
@@ -83,7 +83,7 @@ export class StepPrinter implements Disposable {
     this.#erase();
     for (const line of lines) this.#output.write(`${line}\n`);
     if (live === null) return;
-    this.#output.write(fitted(live, this.#output.columns ?? 80));
+    this.#output.write(fitLine(live, this.#output.columns || 80));
     this.#drawn = true;
   };
 

@@ -65,7 +65,25 @@ describe("the live view", () => {
   it("draws one line anew on a terminal, cut to its width, and erases it at the end", () => {
     const lines = show(true, 30, at(3000, recordAfter(...moved))).split("\n");
     expect(lines[0]).toBe("box: image image, driver fake, attempt 1");
-    expect(lines.at(-1)).toBe("… Copying image (image, 312.4\r\u001b[2K");
+    expect(lines.at(-1)).toBe("… Copying image (image, 312.…\r\u001b[2K");
+    // What is drawn wide takes two columns, and a terminal that does not know its width says 0.
+    const wide: Said = [START + 1000, imageReport(1, { step: "disk", activeLabel: "準備中".repeat(20) })];
+    const drawn = (columns: number): string =>
+      show(true, columns, at(1000, recordAfter(wide)))
+        .split("\n")
+        .at(-1)!;
+    expect(drawn(30)).toBe(`… ${"準備中".repeat(5).slice(0, 13)}…\r\u001b[2K`);
+    expect(drawn(0)).toBe(drawn(80));
+  });
+
+  it("lets nothing that comes from inside a sandbox command the terminal", () => {
+    const message = "lost: \u001b]52;c;ZXZpbA==\u0007\u001b[2J\r\nsecond line\tof it \u202egnp.exe";
+    const shown = show(true, 80, at(0, { ...recordWith(), phase: "Error", message, reason: "Odd\u001b[1m" }));
+    expect(shown.split("\n").slice(1)).toEqual([
+      "Error/Odd?[1m: lost: ?]52;c;ZXZpbA==??[2J",
+      "second line of it ?gnp.exe",
+      "",
+    ]);
   });
 
   it("prints what a later run of the driver's work does anew, and nothing twice", () => {

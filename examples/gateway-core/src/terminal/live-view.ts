@@ -1,7 +1,8 @@
-import { NOTHING_PRINTED, plainLine, stepLines, type Printed } from "slipway/progress";
+import { fitLine, NOTHING_PRINTED, plainLine, stepLines, type Printed } from "slipway/progress";
 import { stepAt, type StepView } from "../http/step-view.js";
 import type { SandboxView } from "../http/view.js";
 import { isComingUp } from "../record/phase.js";
+import { safeText } from "./safe-text.js";
 
 /** Where lines go. `columns` is there for a terminal only. */
 export interface Output {
@@ -58,7 +59,8 @@ export class LiveView {
     this.#erase();
   }
 
-  #line(text: string): void {
+  #line(said: string): void {
+    const text = safeText(said);
     this.#erase();
     this.#output.write(`${this.#output.isTTY === true ? text : plainLine(this.#elapsedMs(), text)}\n`);
   }
@@ -73,8 +75,8 @@ export class LiveView {
     this.#erase();
     for (const line of lines) this.#output.write(`${line}\n`);
     if (live === null) return;
-    // A line that wraps could not be erased again.
-    this.#output.write(live.slice(0, Math.max((this.#output.columns ?? 80) - 1, 1)));
+    // A terminal that does not know how wide it is says 0.
+    this.#output.write(fitLine(live, this.#output.columns || 80));
     this.#drawn = true;
   }
 
