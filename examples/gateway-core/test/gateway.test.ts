@@ -345,6 +345,58 @@ describe("operations", () => {
   });
 });
 
+describe("a supervisor that finds its run started by one that is gone", () => {
+  const notReplayed: SupervisorReport = {
+    kind: "bootstrap",
+    succeeded: false,
+    reason: "BootstrapCancelled",
+    message: "The instance is active already; nothing is replayed.",
+  };
+  const launch = async (): Promise<void> => {
+    bench.driver.launches.at(-1)!.succeed();
+    await bench.settle();
+  };
+  const over = { phase: "Error", reason: "Killed", exitCode: null, activatedRun: 1 };
+
+  it("ends the run as an error, which nothing but an explicit start follows", async () => {
+    await launch();
+    await report(accepted);
+    await report(ready);
+    expect(await report(notReplayed)).toEqual({ ok: true, activate: false });
+    expect(await read()).toMatchObject({ ...over, message: expect.stringMatching(/not started again/) });
+    expect((await read()).conditions).toContainEqual(
+      expect.objectContaining({ type: "Bootstrapped", status: "True" }),
+    );
+    // What became of the container it is in says no more.
+    bench.driver.running.get(id)?.gone();
+    await gateway.reconcile();
+    await bench.pass(60_000);
+    expect(await read()).toMatchObject(over);
+    expect(bench.driver.launches).toHaveLength(1);
+    expect((await gateway.startSandbox(id)).result).toMatchObject({ ok: true });
+    await bench.settle();
+    expect(await read()).toMatchObject({ phase: "Starting", run: 2 });
+  });
+
+  it("ends it as well where the one that is gone was never heard to be ready, and its attempt with it", async () => {
+    await launch();
+    await report(accepted);
+    await report(notReplayed);
+    expect(await read()).toMatchObject({ ...over, deadline: { status: "cancelled" } });
+  });
+
+  it("changes nothing about a run that was not admitted, or whose end is known", async () => {
+    await launch();
+    await report(notReplayed);
+    expect(await read()).toMatchObject({ phase: "Provisioning", activatedRun: null });
+    await report(accepted);
+    await report(ready);
+    await report({ kind: "exited", exitCode: 0, signal: null });
+    expect(await report(notReplayed)).toMatchObject({ ok: false, code: "settled" });
+    expect(await read()).toMatchObject({ phase: "Completed", exitCode: 0 });
+  });
+});
+
 describe("what is wrong with an input", () => {
   it("is said in a message that can be passed on, however long the field is", () => {
     const error = new InvalidInputError(`policy.${"k".repeat(3000)}`, "absent", "x".repeat(3000));

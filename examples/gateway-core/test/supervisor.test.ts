@@ -244,13 +244,18 @@ describe("an invalid policy", () => {
 });
 
 describe("the ledger decides", () => {
-  it.each(["stopped", "completed", "active"] as const)(
-    "an instance that is %s is reported, not replayed",
-    async (state) => {
+  // A run that is active was started by a supervisor that is gone: nobody saw its end, and it was no success.
+  it.each([
+    ["stopped", 0],
+    ["completed", 0],
+    ["active", 1],
+  ] as const)(
+    "an instance that is %s is reported, not replayed, and ends with %i",
+    async (state, exitCode) => {
       await gateway.open();
       gateway.entry = { state, version: 3, claim: "somebody", at: 1 };
       const supervised = start();
-      expect(await supervised.exitCode()).toBe(0);
+      expect(await supervised.exitCode()).toBe(exitCode);
       expect(supervised.text).toMatch(new RegExp(`The instance is ${state}.*nothing is replayed`));
       expect(gateway.kinds("bootstrap").at(-1)).toMatchObject({ reason: "BootstrapCancelled" });
       expect(await read("runs")).toBe("");

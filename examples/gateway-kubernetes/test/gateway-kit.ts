@@ -23,6 +23,9 @@ export const tempDirs = new TempDirs();
 
 type Core = RunningGateway["gateway"];
 
+/** As the bundled supervisor words it. */
+const NOT_REPLAYED = "BootstrapCancelled";
+
 /** A gateway whose process can be killed: from then on nothing of it reaches the cluster. */
 export class Replica {
   readonly running: RunningGateway;
@@ -188,9 +191,17 @@ export class InProcessSupervisors implements Runtime {
     if (!accepted.ok) return accepted.code === "not-current" ? "away" : "dismissed";
     const next = { state: "activating", version: 1, claim, at: 0 } as const;
     const entry = await gateway.activations.read(found.record);
+    if (entry?.state === "active" && entry.claim !== claim) {
+      const message = "The instance is active already; nothing is replayed.";
+      const said = { kind: "bootstrap", succeeded: false, reason: NOT_REPLAYED, message } as const;
+      await gateway.report(id, token, run, said);
+      return "dismissed";
+    }
     const mine = entry?.claim === claim && entry.state === "activating";
     const claimed = mine || (await gateway.activations.swap(found.record, { expectedVersion: null, next }));
     if (!claimed) return "dismissed";
+    const active = { ...next, state: "active", version: 2 } as const;
+    await gateway.activations.swap(found.record, { expectedVersion: 1, next: active });
     return { instance: found.record.instance?.id ?? "?", generation };
   }
 

@@ -86,6 +86,32 @@ describe("seed 002 with a gateway process, TLS, and the bundled supervisor in th
   );
 
   it(
+    "a pod that is deleted under its workload is no success, and its replacement replays nothing",
+    LIMIT,
+    async () => {
+      await using on = await startProcesses(["--sweep-ms", "500"]);
+      await on.begin();
+      const { id } = await on.create("box", WORK, POLICY);
+      await on.until(id, ({ phase }) => phase === "Ready");
+      const pod = `/api/v1/namespaces/${NAMESPACE}/pods/box`;
+      const now = { apiVersion: "v1", kind: "DeleteOptions", gracePeriodSeconds: 0 };
+      await on.admin.delete(pod, now, { signal: new AbortController().signal });
+      expect(await on.until(id, ({ phase }) => phase !== "Ready")).toMatchObject({
+        phase: "Error",
+        reason: "Killed",
+      });
+      await eventually("the end of the replacement", () =>
+        Promise.resolve(at(on.pod(), "status.phase") === "Failed"),
+      );
+      expect(on.podLog()).toContain("nothing is replayed");
+      expect(await on.inWorkspace("box", "runs")).toBe("x");
+      await on.start(id);
+      await on.until(id, ({ phase }) => phase === "Ready");
+      await eventually("the second run", async () => (await on.inWorkspace("box", "runs")) === "xx");
+    },
+  );
+
+  it(
     "neither what has completed nor what was stopped is started by a gateway that comes back",
     LIMIT,
     async () => {

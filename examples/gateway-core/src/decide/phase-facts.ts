@@ -69,7 +69,7 @@ export function withFacts(found: SandboxRecord, facts: PhaseRecord, now: number)
   const record = observeTime(found, now);
   if (record !== found && record.deadline?.status !== found.deadline?.status) return record;
   // What an attempt waits for is the deadline's to say, with every change of it.
-  if (isWaitingOn(record, facts)) return record;
+  if (isWaitingOn(record, facts) || isSetBack(record, facts)) return record;
   const settled = settle(record, facts, now);
   if (settled === null) return record;
   const { phase, desired, since, reason, message, conditions } = facts;
@@ -106,6 +106,15 @@ function isWaitingOn(record: SandboxRecord, { phase, desired, startRequestedAt }
     desired === record.desired &&
     startRequestedAt === record.startRequestedAt
   );
+}
+
+/**
+ * What an attempt has started is stopped by somebody else, as when a node is drained while a supervisor waits for its
+ * gateway. Nobody has asked for the end of the attempt: what takes its place goes on under the same deadline.
+ */
+function isSetBack(record: SandboxRecord, { phase, desired }: PhaseRecord): boolean {
+  const attempts = record.deadline?.status === "active" && isComingUp(record.phase);
+  return attempts && record.desired === "running" && phase === "Stopping" && desired === "running";
 }
 
 /** The record with its attempt settled as the phase asks; `null` when the attempt does not allow that phase. */

@@ -2,6 +2,7 @@ import { applyExitReport, applySession } from "slipway";
 import { constants } from "node:os";
 import { ADMISSION, PREPARATION } from "../gateway/budgets.js";
 import { isComingUp } from "../record/phase.js";
+import { NOT_REPLAYED } from "../record/not-replayed.js";
 import { isServed, type SandboxRecord } from "../record/record.js";
 import { withBootstrapped } from "./bootstrapped.js";
 import { applyToDeadline, observeTime, withCondition, withPhase, type Decision } from "./decision.js";
@@ -67,6 +68,7 @@ export function applyReport(
     case "rejected":
       return rejected(enterAdmission(record, now), report, now);
     case "bootstrap":
+      if (saysRunIsLost(record, run, report)) return { record: lost(record, now), result: taken() };
       return {
         record: bootstrapped(enterAdmission(record, now), report, report.succeeded, now),
         result: taken(),
@@ -129,6 +131,26 @@ function bootstrapped(
   now: number,
 ): SandboxRecord {
   return withBootstrapped(record, succeeded ? "True" : "False", { reason, message, cause }, now);
+}
+
+/**
+ * A supervisor found that the main process of its run was started before, by a supervisor that is gone: its pod was
+ * evicted, its container was restarted by hand. Nothing is replayed, so that the run is over.
+ */
+function saysRunIsLost(
+  { activatedRun, exitCode, exitSignal }: SandboxRecord,
+  run: number,
+  { succeeded, reason }: SupervisorReport & { kind: "bootstrap" },
+): boolean {
+  const isOpen = activatedRun === run && exitCode === null && exitSignal === null;
+  return isOpen && !succeeded && reason === NOT_REPLAYED;
+}
+
+function lost(found: SandboxRecord, now: number): SandboxRecord {
+  const message = "the main process is gone with what it ran in, which was replaced; it is not started again";
+  const attempt = found.deadline?.attempt ?? "";
+  const record = applyToDeadline(found, { type: "cancel", attempt, reason: message }, now).record;
+  return withPhase({ ...record, lease: null, finishedAt: now }, "Error", { reason: "Killed", message }, now);
 }
 
 /** Terminal and explicit: what is left is cleaned up, and identity and workspace wait for an explicit start. */

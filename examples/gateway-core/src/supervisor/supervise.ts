@@ -11,6 +11,7 @@ import {
 } from "slipway/retry";
 import { ATTEMPT_TIMEOUT_MS, Bootstrap, bootstrapRules, shortened, steadyRules } from "./bootstrap.js";
 import { UNTOLD_FAILURE } from "../record/exit-codes.js";
+import { NOT_REPLAYED } from "../record/not-replayed.js";
 import { Enforcement } from "./enforcement/enforcement.js";
 import { FailureTally } from "./failure-tally.js";
 import { DismissedError, GatewayLink } from "./gateway-link.js";
@@ -155,8 +156,9 @@ export class Supervisor {
       main.end("SIGTERM");
       return exitCodeOf(await main.exit);
     }
-    await this.#lastWord({ kind: "bootstrap", succeeded: false, reason: "BootstrapCancelled", message });
-    return 0;
+    await this.#lastWord({ kind: "bootstrap", succeeded: false, reason: NOT_REPLAYED, message });
+    // What was started before this supervisor came is gone, and did not end with success because nobody saw its end.
+    return outcome === "already-active" ? 1 : 0;
   }
 
   async #uncertain(error: unknown): Promise<number> {
