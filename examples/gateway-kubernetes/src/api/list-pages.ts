@@ -1,6 +1,6 @@
-import { isGone } from "./api-error.js";
+import { ApiUnreachableError, isGone } from "./api-error.js";
 import type { KubeClient, Query } from "./kube-client.js";
-import { recordsOf, textAt, type Plain } from "./plain.js";
+import { recordsOf, resourceVersionOf, textAt, type Plain } from "./plain.js";
 
 /** A part of a list. All pages of one listing are of one resource version. */
 export interface ListPage {
@@ -16,6 +16,12 @@ export interface ListRequest {
   readonly pageSize: number;
 }
 
+/**
+ * One page of a list.
+ *
+ * @throws ApiUnreachableError when the answer is a success and no list: something in between has answered, and nothing
+ *   is known, least of all that everything is gone.
+ */
 export async function listPage(
   client: KubeClient,
   { path, query, pageSize }: ListRequest,
@@ -24,9 +30,13 @@ export async function listPage(
 ): Promise<ListPage> {
   const limit = pageSize > 0 ? pageSize : undefined;
   const list = await client.get(path, { query: { ...query, limit, continue: from ?? undefined }, signal });
+  const resourceVersion = resourceVersionOf(list);
+  // A list of nothing has no items, or `null`, and a version all the same.
+  if (textAt(list, "kind")?.endsWith("List") !== true || resourceVersion === "")
+    throw new ApiUnreachableError(`GET ${path}: the answer is no list`);
   return {
     items: recordsOf(list["items"]),
-    resourceVersion: textAt(list, "metadata", "resourceVersion") ?? "",
+    resourceVersion,
     next: textAt(list, "metadata", "continue"),
   };
 }

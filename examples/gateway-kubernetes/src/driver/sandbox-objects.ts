@@ -1,7 +1,8 @@
 import type { SandboxRef } from "@slipway-examples/gateway-core";
 import type { Clock } from "slipway";
 import type { WatchEvent } from "slipway/phase";
-import { isGone, isObjectMissing, isStatus } from "../api/api-error.js";
+import { isGone, isStatus } from "../api/api-error.js";
+import { getObject } from "../api/get-object.js";
 import type { KubeClient } from "../api/kube-client.js";
 import { listAll, listPage } from "../api/list-pages.js";
 import { resourceVersionOf, textAt, uidOf, type Plain } from "../api/plain.js";
@@ -57,9 +58,8 @@ export class SandboxObjects {
 
   /** The resource of this name, whoever it belongs to; `null` when the server says that there is none. */
   async get(name: string, signal: AbortSignal): Promise<Plain | null> {
-    const path = `${await this.#path(signal)}/${name}`;
-    return this.#client.get(path, { signal }).catch((error: unknown) => {
-      if (isObjectMissing(error, name)) return null;
+    const collection = await this.#path(signal);
+    return getObject(this.#client, collection, name, signal).catch((error: unknown) => {
       // Not served, or no longer: what is served is found out anew the next time.
       if (isStatus(error, 404)) this.#version = this.#asked;
       throw error;

@@ -11,6 +11,7 @@ import { randomUUID } from "node:crypto";
 import type { Clock } from "slipway";
 import { exponentialBackoff } from "slipway/retry";
 import { ApiUnreachableError, isAlreadyExists, isConflict, isObjectMissing } from "../api/api-error.js";
+import { getObject } from "../api/get-object.js";
 import type { KubeClient } from "../api/kube-client.js";
 import { listAll } from "../api/list-pages.js";
 import { pause } from "../api/pause.js";
@@ -314,11 +315,8 @@ export class ResourceStore implements RecordStore {
     return object === null ? null : readRecord(object, this.#options.gateway);
   }
 
-  async #readObject(name: string): Promise<Plain | null> {
-    return this.#options.client.get(`${this.#path}/${name}`, this.#call).catch((error: unknown) => {
-      if (isObjectMissing(error, name)) return null;
-      throw error;
-    });
+  #readObject(name: string): Promise<Plain | null> {
+    return getObject(this.#options.client, this.#path, name, this.#call.signal);
   }
 
   async #byId(id: string): Promise<readonly RecordObject[]> {
