@@ -1,5 +1,6 @@
 import { VirtualClock } from "slipway/testing";
-import { describe, expect, it } from "vitest";
+import { Socket } from "node:net";
+import { describe, expect, it, vi } from "vitest";
 import { ApiError, ApiUnreachableError, isObjectMissing } from "../src/api/api-error.js";
 import { KubeClient } from "../src/api/kube-client.js";
 import { kubeConfigTransport } from "../src/api/transport.js";
@@ -187,16 +188,32 @@ describe("the client", () => {
     await expect(client.get(PODS, { signal })).rejects.toMatchObject({ status: 401 });
   });
 
-  it("reads the cluster's clock from its answers", async () => {
+  it.each([3_600_000, -3_600_000])("reads the cluster's clock from its answers (%i ms off)", async (skew) => {
     await using cluster = await startCluster();
     const client = cluster.client();
     await client.get(PODS, { signal });
     expect(client.skewFrom(cluster.clock)).toBe(0);
-    cluster.server.clockSkewMs = 3_600_000;
-    await client.get(PODS, { signal });
-    expect(Math.abs(client.skewFrom(cluster.clock) - 3_600_000)).toBeLessThan(3000);
-    cluster.server.clockSkewMs = -3_600_000;
-    await client.get(PODS, { signal });
-    expect(Math.abs(client.skewFrom(cluster.clock) + 3_600_000)).toBeLessThan(3000);
+    cluster.server.clockSkewMs = skew;
+    const other = cluster.client();
+    await other.get(PODS, { signal });
+    expect(Math.abs(other.skewFrom(cluster.clock) - skew)).toBeLessThan(3000);
+  });
+
+  it("has the system ask whether the other end of a silent watch is still there", async () => {
+    const probed = vi.spyOn(Socket.prototype, "setKeepAlive");
+    await using cluster = await startCluster();
+    const client = cluster.client();
+    const ending = new AbortController();
+    let asked: readonly unknown[] = [];
+    const onOpen = (): void => {
+      asked = probed.mock.lastCall ?? [];
+      ending.abort(new Error("seen"));
+    };
+    const query = { watch: true, resourceVersion: "0" };
+    const options = { query, signal: ending.signal, idleLimitMs: () => 60_000, onOpen };
+    await expect(client.watch(PODS, options).next()).rejects.toThrow("seen");
+    expect(asked).toEqual([true, expect.any(Number)]);
+    expect(asked[1]).toBeLessThanOrEqual(30_000);
+    probed.mockRestore();
   });
 });

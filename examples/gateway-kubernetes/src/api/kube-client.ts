@@ -1,13 +1,8 @@
-import {
-  middleOf,
-  narrowed,
-  offsetOf,
-  type TimeOffset,
-  type TimeReading,
-} from "@slipway-examples/gateway-core";
+import { middleOf, type TimeOffset, type TimeReading } from "@slipway-examples/gateway-core";
 import type { Clock } from "slipway";
 import { exponentialBackoff } from "slipway/retry";
 import { ApiError, ApiUnreachableError, isOverload, isTransient, retryAfterOf } from "./api-error.js";
+import { ClusterTime, untilSecond } from "./cluster-time.js";
 import { onAbort } from "./on-abort.js";
 import { Pace, type PaceOptions } from "./pace.js";
 import { isRecord, type Plain } from "./plain.js";
@@ -46,9 +41,6 @@ const REQUEST_LIMIT_MS = 30_000;
 const MAX_ATTEMPTS = 4;
 /** A server's date has whole seconds and is old by as much as the answer took: below this there is no skew to speak of. */
 const LEAST_SKEW_MS = 5000;
-const SECOND_MS = 1000;
-/** Crystals differ by some ten millionths: what two clocks may drift apart in one millisecond, with room to spare. */
-const DRIFT = 1e-4;
 /** An answer that is no older tells the time well enough. */
 const TIME_FRESH_MS = 15_000;
 /** What is left open of the cluster's time when the first questions for it end, and how many of them there are at most. */
@@ -72,7 +64,7 @@ export class KubeClient {
   readonly #maxAttempts: number;
   /** Questions that were asked for the time alone, at the start. */
   #questions = 0;
-  #ahead: { readonly offset: TimeOffset; readonly at: number } | null = null;
+  readonly #time = new ClusterTime();
 
   constructor(options: KubeClientOptions) {
     this.#transport = options.transport;
@@ -85,8 +77,9 @@ export class KubeClient {
 
   /** How far the cluster's clock is ahead of a clock of this process, by the answers that were dated. */
   skewFrom(clock: Clock): number {
-    if (this.#ahead === null) return 0;
-    const skew = this.#clock.now() + middleOf(this.#ahead.offset) - clock.now();
+    const { offset } = this.#time;
+    if (offset === null) return 0;
+    const skew = this.#clock.now() + middleOf(offset) - clock.now();
     return Math.abs(skew) < LEAST_SKEW_MS ? 0 : skew;
   }
 
@@ -99,16 +92,13 @@ export class KubeClient {
    * @throws ApiUnreachableError when it does not answer, or does not date its answers.
    */
   async clusterTime(signal: AbortSignal): Promise<TimeReading> {
-    if (this.#ahead === null || this.#clock.now() - this.#ahead.at > TIME_FRESH_MS)
-      await this.#askTime(signal);
+    if (this.#clock.now() - this.#time.heardAt > TIME_FRESH_MS) await this.#askTime(signal);
     for (; this.#questions < MOST_QUESTIONS && this.#isVague(); this.#questions += 1) {
-      const { offset } = this.#known();
-      const untilSecond = SECOND_MS - ((this.#clock.now() + middleOf(offset)) % SECOND_MS);
-      await pause(this.#clock, untilSecond, signal);
+      await pause(this.#clock, untilSecond(this.#offset(), this.#clock.now()), signal);
       await this.#askTime(signal);
     }
     this.#questions = MOST_QUESTIONS;
-    const { least, most } = this.#known().offset;
+    const { least, most } = this.#offset();
     const now = this.#clock.now();
     return { earliest: now + least, latest: now + most };
   }
@@ -224,24 +214,20 @@ export class KubeClient {
     });
   }
 
-  #known(): { readonly offset: TimeOffset } {
-    if (this.#ahead === null) throw new ApiUnreachableError("The API server does not date its answers");
-    return this.#ahead;
+  #offset(): TimeOffset {
+    const { offset } = this.#time;
+    if (offset === null) throw new ApiUnreachableError("The API server does not date its answers");
+    return offset;
   }
 
   #isVague(): boolean {
-    const { least, most } = this.#known().offset;
-    return most - least > TIME_SPAN_MS;
+    const { least, most } = this.#offset();
+    return most - least > TIME_SPAN_MS || !this.#time.isTrusted;
   }
 
   #noteDate(date: string | undefined, sentAt: number): void {
     const second = date === undefined ? Number.NaN : Date.parse(date);
-    if (Number.isNaN(second)) return;
-    const at = this.#clock.now();
-    const next = offsetOf({ earliest: second, latest: second + SECOND_MS }, sentAt, at);
-    const known = this.#ahead;
-    const offset = known === null ? next : narrowed(known.offset, next, Math.ceil((at - known.at) * DRIFT));
-    this.#ahead = { offset, at };
+    if (!Number.isNaN(second)) this.#time.note(second, sentAt, this.#clock.now());
   }
 }
 

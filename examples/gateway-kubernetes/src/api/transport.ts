@@ -26,6 +26,12 @@ export interface TransportReply {
 /** Carries one request. Rejects when no answer came; any status is an answer. */
 export type Transport = (request: TransportRequest) => Promise<TransportReply>;
 
+/**
+ * A connection on which nothing comes is asked by the system whether its other end is still there: one that a balancer
+ * forgot, or whose node is gone, breaks within a minute, where a watch would wait minutes for a bookmark.
+ */
+const PROBE_AFTER_MS = 20_000;
+
 /** What decides whether two requests may share a connection. */
 type Identity = Pick<
   TlsOptions,
@@ -77,6 +83,7 @@ function send(
   return new Promise((resolve, reject) => {
     const sent = request(options, resolve);
     sent.on("error", reject);
+    sent.on("socket", (socket) => socket.setKeepAlive(true, PROBE_AFTER_MS));
     sent.end(body);
   });
 }
