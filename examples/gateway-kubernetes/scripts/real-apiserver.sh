@@ -176,7 +176,7 @@ suites() {
   eval "$variables"
   cd "$here/../../.."
   npx vitest run examples/gateway-kubernetes/test/protocol examples/gateway-kubernetes/test/any-server.test.ts \
-    examples/gateway-kubernetes/test/resource-store.test.ts
+    examples/gateway-kubernetes/test/any-server-replicas.test.ts examples/gateway-kubernetes/test/resource-store.test.ts
 }
 
 case ${1:-} in

@@ -95,6 +95,23 @@ describe.each(SANDBOX_VERSIONS)("a driver of %s", (version) => {
     await it.during(it.driver.stop(REF, { signal: it.signal }));
   });
 
+  it("is gone with its claim, however late the cluster collects: a successor of its name finds a workspace of its own", async () => {
+    await using it = await startDriver(release, { controllerDelayMs: 5000 });
+    await it.during(it.launch(1));
+    const claim = it.claim()?.metadata.uid;
+    let gone = false;
+    const removing = it.driver.remove(REF, { signal: it.signal }).then(() => (gone = true));
+    await it.driven.run(4000);
+    expect([gone, it.claim()?.metadata.uid]).toEqual([false, claim]);
+    expect(await it.observe(1)).toMatchObject({ exists: true, deleting: true });
+    await it.during(removing);
+    expect([it.sandbox(), it.claim(), ...it.pods()]).toEqual([null, null]);
+    const successor = launchRequest(1, { sandbox: { id: "sb-2", name: REF.name } });
+    await it.during(it.driver.launch(successor, { signal: it.signal, report: () => undefined }));
+    expect(it.claim()?.metadata.uid).not.toBe(claim);
+    expect(it.claim()?.metadata.ownerReferences?.[0]?.uid).toBe(it.sandbox()?.metadata.uid);
+  });
+
   it("touches no resource of somebody else under its name", async () => {
     await using it = await startDriver(release);
     it.server.apply({

@@ -79,12 +79,15 @@ export class SandboxObjects {
     return this.#client.patch(`${await this.#path(signal)}/${name}`, { ...change, metadata }, { signal });
   }
 
-  /** Removes this very resource, and by the cluster's garbage collection all that it owns, the workspace included. */
+  /**
+   * Removes this very resource, and by the cluster's garbage collection all that it owns, the workspace included. It
+   * stays, marked, until all of that is gone: a successor of its name finds no pod and no claim of this one.
+   */
   async delete(read: Plain, name: string, signal: AbortSignal): Promise<void> {
     const body = {
       apiVersion: "v1",
       kind: "DeleteOptions",
-      propagationPolicy: "Background",
+      propagationPolicy: "Foreground",
       preconditions: { uid: uidOf(read) },
     };
     await this.#client.delete(`${await this.#path(signal)}/${name}`, body, { signal });

@@ -29,6 +29,7 @@ import {
   storedRecord,
   type RecordObject,
 } from "./record-object.js";
+import { refuseTooLarge } from "./record-size.js";
 import { ResourceSessions } from "./resource-sessions.js";
 import { Turns } from "./turns.js";
 
@@ -106,6 +107,7 @@ export class ResourceStore implements RecordStore {
   async #insert(record: Omit<StoredRecord, "version">, write: string): Promise<InsertResult> {
     const { client, namespace, gateway } = this.#options;
     const object = newRecordObject(record, { namespace, gateway, write });
+    refuseTooLarge(object);
     if ((await this.#byId(record.id)).length > 0) return "id-taken";
     const made = await client.create(this.#path, object, this.#call).catch(async (error: unknown) => {
       if (!isAlreadyExists(error)) throw error;
@@ -145,8 +147,9 @@ export class ResourceStore implements RecordStore {
       if (read?.write === write) return true;
       if (read?.version !== version) return false;
       try {
-        const path = `${this.#path}/${read.name}`;
-        const written = await this.#options.client.patch(path, recordPatch(read, change, write), this.#call);
+        const patch = recordPatch(read, change, write);
+        refuseTooLarge(patch);
+        const written = await this.#options.client.patch(`${this.#path}/${read.name}`, patch, this.#call);
         this.#wrote(written, write);
         return true;
       } catch (error) {

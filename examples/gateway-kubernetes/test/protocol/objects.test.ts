@@ -159,11 +159,14 @@ describe("refusals", () => {
     const { api } = target.current;
     const { make, sandboxes } = await target.current.room();
     await make("a");
-    const grow = (size: number): object => ({
-      spec: { podTemplate: { spec: { filler: "x".repeat(size) } } },
+    const grow = (size: number, letter = "x"): object => ({
+      spec: { podTemplate: { spec: { filler: letter.repeat(size) } } },
     });
     expect((await api.merge(`${sandboxes}/a`, grow(1_600_000))).code).toBe(500);
     expect((await api.merge(`${sandboxes}/a`, grow(3_200_000))).code).toBe(413);
+    // It counts as it is stored, where an angle bracket takes six bytes.
+    expect((await api.merge(`${sandboxes}/a`, grow(270_000, "<"))).code).toBe(500);
+    expect((await api.merge(`${sandboxes}/a`, grow(240_000, "<"))).code).toBe(200);
   });
 });
 
