@@ -181,7 +181,8 @@ describe("a question that is held, with records in the cluster", () => {
     const { record } = await it.during(core.create({ name: "box", spec: SPEC, policy: { version: 1 } }));
     await it.until("box", "Ready");
     const { run, deadline, configuration } = (await it.during(core.records.read(record.id)))!.record;
-    await it.driven.run(5000);
+    // The first sweep after it has its own word on it.
+    await it.driven.run(15_000);
     const reads = (): number => it.server.ledger.count("get", "sandboxrecords");
     it.server.ledger.reset();
     const query = `after=${configuration.generation}&waitMs=60000`;

@@ -95,6 +95,7 @@ function server(lists: readonly object[], watches: readonly (Script | { readonly
 }
 
 const list = (version: string, ...names: string[]) => ({
+  kind: "ThingList",
   metadata: { resourceVersion: version },
   items: names.map((name) => object(name, version)),
 });

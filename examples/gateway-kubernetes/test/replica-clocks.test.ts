@@ -39,6 +39,19 @@ describe("gateways with records in the cluster, on hosts whose clocks are minute
     for (const at of latest) expect(error(at)).toBeLessThan(UNCERTAIN_MS / 2 + 20);
   });
 
+  it("follow no answer that is dated an hour off, as by one server of three whose clock is wrong", async () => {
+    await using it = await startWorld("0.5.6", "cluster", silent);
+    const { core } = await it.gateway({ budgets: BUDGET, ...FINE });
+    await it.during(core.create(CREATE));
+    await it.driven.run(5000);
+    for (let second = 0; second < 60; second += 1) {
+      it.server.clockSkewMs = second % 3 === 0 ? 60 * MINUTE : 0;
+      await it.driven.run(1000);
+      expect(Math.abs(core.clock.now() - it.clock.now())).toBeLessThan(1000);
+    }
+    expect(await it.phase("box")).toMatch(/^Provisioning/);
+  });
+
   it.each([
     ["the one that is ahead", 5 * MINUTE, -5 * MINUTE],
     ["the one that is behind", -5 * MINUTE, 5 * MINUTE],
