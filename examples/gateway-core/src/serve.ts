@@ -10,6 +10,7 @@ import { Gateway } from "./gateway/gateway.js";
 import { discreetLog, logByStore, type Log } from "./gateway/log.js";
 import { HIDDEN } from "./gateway/secrets.js";
 import { buildApp } from "./http/app.js";
+import { Connections, DEFAULT_CONNECTIONS, type ConnectionLimits } from "./http/connections.js";
 import { FrontDoor } from "./http/front-door.js";
 import { listen, type TlsFiles } from "./http/listen.js";
 import type { OpenLimits } from "./http/open-answers.js";
@@ -62,6 +63,8 @@ export interface ServeOptions {
   readonly rates?: RateLimits | undefined;
   /** How many streams of events may be open. Default: {@link DEFAULT_STREAMS}. */
   readonly streams?: OpenLimits | undefined;
+  /** How many connections may be open. Default: {@link DEFAULT_CONNECTIONS}. */
+  readonly connections?: ConnectionLimits | undefined;
   /** What Node tells of this process is among the metrics. Default: it is not; for one gateway in a process. */
   readonly processMetrics?: boolean | undefined;
   /** How long requests that are under way are waited for when the gateway ends. Default 10 000. */
@@ -134,9 +137,16 @@ async function serveOn(
   // Supervisors are told an address before there is a gateway behind it: their requests wait until there is.
   const door = new FrontDoor();
   const { port: asked, tls, ownerToken, metricsToken, rates = DEFAULT_RATES } = options;
-  const { server, port } = await listen({ fetch: door.fetch, dataDir, host, port: asked, tls });
-  door.watch(server);
   const metrics = new GatewayMetrics({ process: options.processMetrics === true });
+  const connections = new Connections(options.connections ?? DEFAULT_CONNECTIONS, (limit) =>
+    metrics.connectionRefused(limit),
+  );
+  metrics.countConnections(() => connections.size);
+  const { server, port } = await listen({
+    ...{ fetch: connections.guard(door.fetch), dataDir, host, port: asked, tls },
+    onServer: (made) => connections.watch(made),
+  });
+  door.watch(server);
   const url = `${options.tls === undefined ? "http" : "https"}://${urlHost(EVERYWHERE.has(host) ? LOOPBACK : host)}:${port}`;
   const supervisorUrl = options.supervisorUrl?.replaceAll("{port}", String(port)).replace(/\/+$/, "") ?? url;
   const gateway = new Gateway({

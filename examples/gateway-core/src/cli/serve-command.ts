@@ -3,6 +3,7 @@ import { Option, type Command } from "commander";
 import { readFileSync } from "node:fs";
 import { DEFAULT_BUDGETS, type Budgets } from "../gateway/budgets.js";
 import { jsonLog, messageOf, type Log } from "../gateway/log.js";
+import { DEFAULT_CONNECTIONS } from "../http/connections.js";
 import { DEFAULT_STREAMS } from "../http/open-answers.js";
 import { DEFAULT_RATES } from "../http/rate-limits.js";
 import { InvalidInputError } from "../input-error.js";
@@ -46,6 +47,8 @@ interface ServeOptions extends GlobalOptions {
   readonly addressRate: number;
   readonly clientStreams: number;
   readonly allStreams: number;
+  readonly addressConnections: number;
+  readonly allConnections: number;
   readonly drainMs: number;
   readonly shutdownMs: number;
 }
@@ -131,6 +134,18 @@ export function addServeCommand(program: Command, served: ServeDefaults): void {
       positiveNumber,
       DEFAULT_STREAMS.all,
     )
+    .option(
+      "--address-connections <n>",
+      "connections that one address may have open",
+      positiveNumber,
+      DEFAULT_CONNECTIONS.perAddress,
+    )
+    .option(
+      "--all-connections <n>",
+      "connections that may be open in all",
+      positiveNumber,
+      DEFAULT_CONNECTIONS.all,
+    )
     .option("--drain-ms <ms>", "how long the end waits for requests that are under way", milliseconds, 10_000)
     .option("--shutdown-ms <ms>", "how long the end may take in all", milliseconds, 60_000)
     .action(async (_options: unknown, command: Command) => {
@@ -164,6 +179,7 @@ export function addServeCommand(program: Command, served: ServeDefaults): void {
         metricsToken: options.metricsToken,
         rates: { client: rateOf(options.clientRate), address: rateOf(options.addressRate) },
         streams: { perClient: options.clientStreams, all: options.allStreams },
+        connections: { perAddress: options.addressConnections, all: options.allConnections },
         processMetrics: true,
         drainMs: options.drainMs,
         log,

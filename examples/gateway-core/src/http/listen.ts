@@ -19,7 +19,16 @@ export interface ListenOptions {
   /** Absent: the port of the last time, or any free one. */
   readonly port?: number | undefined;
   readonly tls?: TlsFiles | undefined;
+  /** Called with a server before anybody can connect to it. */
+  readonly onServer?: ((server: Server) => void) | undefined;
 }
+
+/** A request is a line, headers and a small body: who takes longer to send it is slow on purpose, or gone. */
+const HEADERS_MS = 15_000;
+const REQUEST_MS = 30_000;
+const CHECK_EVERY_MS = 5000;
+/** Longest silence under an answer: a question may be held for a minute, and a stream shows that it is alive sooner. */
+const SILENT_MS = 120_000;
 
 /** Listens, and notes the port down for the next time. */
 export async function listen(
@@ -54,9 +63,20 @@ async function noteDown(note: string, port: number): Promise<void> {
   await rename(beside, note);
 }
 
-async function tryListen({ fetch, host, tls }: ListenOptions, port: number): Promise<Server> {
-  const secure = tls === undefined ? {} : { createServer: createTlsServer, serverOptions: { ...tls } };
+async function tryListen({ fetch, host, tls, onServer }: ListenOptions, port: number): Promise<Server> {
+  const limits = {
+    headersTimeout: HEADERS_MS,
+    requestTimeout: REQUEST_MS,
+    connectionsCheckingInterval: CHECK_EVERY_MS,
+  };
+  const secure =
+    tls === undefined
+      ? { serverOptions: limits }
+      : { createServer: createTlsServer, serverOptions: { ...limits, handshakeTimeout: HEADERS_MS, ...tls } };
   const server = serve({ fetch, hostname: host, port, ...secure }) as Server;
+  // Who reads nothing of an answer holds it in memory, and its connection.
+  server.setTimeout(SILENT_MS);
+  onServer?.(server);
   await once(server, "listening");
   return server;
 }

@@ -6,7 +6,11 @@ import type { Context } from "hono";
  */
 export function peerAddress(context: Context): string {
   const address = remoteAddress(context);
-  if (address === null) return "inside";
+  return address === null ? "inside" : addressOf(address);
+}
+
+/** The address of a connection as limits go by it. Pure. */
+export function addressOf(address: string): string {
   if (!address.includes(":") || address.startsWith("::ffff:")) return address.replace("::ffff:", "");
   return address.split(":").slice(0, 4).join(":");
 }

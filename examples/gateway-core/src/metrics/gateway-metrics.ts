@@ -71,7 +71,13 @@ export class GatewayMetrics implements GatewayObserver {
     "Streams of events that were refused, by the limit that was reached.",
     ["limit"],
   );
+  readonly #connectionsRefused = this.#counter(
+    "slipway_connections_refused_total",
+    "Connections beyond a limit, which were closed or got one answer.",
+    ["limit"],
+  );
   #openStreams: () => number = () => 0;
+  #openConnections: () => number = () => 0;
 
   /** @param options - `process`: also what Node tells of itself. One of these in a process is enough. */
   constructor(options: { readonly process?: boolean } = {}) {
@@ -95,7 +101,17 @@ export class GatewayMetrics implements GatewayObserver {
         this.set(openStreams());
       },
     });
+    const openConnections = (): number => this.#openConnections();
+    new Gauge({
+      name: "slipway_connections_open",
+      help: "Connections that are open.",
+      registers: [this.#registry],
+      collect() {
+        this.set(openConnections());
+      },
+    });
     for (const limit of ["client", "all"]) this.#streamsRefused.inc({ limit }, 0);
+    for (const limit of ["address", "all"]) this.#connectionsRefused.inc({ limit }, 0);
     if (options.process === true) collectDefaultMetrics({ register: this.#registry });
   }
 
@@ -114,6 +130,15 @@ export class GatewayMetrics implements GatewayObserver {
 
   streamRefused(limit: "client" | "all"): void {
     this.#streamsRefused.inc({ limit });
+  }
+
+  /** Tells how many connections are open, when somebody asks. */
+  countConnections(count: () => number): void {
+    this.#openConnections = count;
+  }
+
+  connectionRefused(limit: "perAddress" | "all"): void {
+    this.#connectionsRefused.inc({ limit: limit === "all" ? "all" : "address" });
   }
 
   heard(id: string, record: SandboxRecord | null): void {
