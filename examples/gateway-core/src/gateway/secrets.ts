@@ -91,9 +91,15 @@ function base64(value: string): readonly string[] {
 
 /** What a sandbox knows and nobody is told: its attempt's token, and the environment of its main process. */
 export function secretsOf({ deadline, configuration }: SandboxRecord): readonly string[] {
-  const { env } = configuration.policy;
-  const values = typeof env === "object" && env !== null ? textsIn(env) : [];
+  const values = environmentOf(configuration.policy);
   return deadline === null ? values : [deadline.attempt, ...values];
+}
+
+/** What the variables of a policy are set to, also of one that nobody would take. */
+export function environmentOf(policy: unknown): readonly string[] {
+  if (typeof policy !== "object" || policy === null || !("env" in policy)) return [];
+  const { env } = policy;
+  return typeof env === "object" && env !== null ? textsIn(env) : [];
 }
 
 /** A report as it may be written down: its texts may quote what a program was given or printed. */
@@ -104,7 +110,10 @@ export function discreetReport(report: SupervisorReport, secrets: readonly strin
   return {
     ...report,
     message,
-    cause: { ...report.cause, message: withoutSecrets(report.cause.message, secrets) },
+    cause: {
+      reason: withoutSecrets(report.cause.reason, secrets),
+      message: withoutSecrets(report.cause.message, secrets),
+    },
   };
 }
 

@@ -20,7 +20,9 @@ export function discreetView(view: SandboxView, record: SandboxRecord): SandboxV
       return {
         ...condition,
         message: hide(message),
-        ...(cause === undefined ? undefined : { cause: { ...cause, message: hide(cause.message) } }),
+        ...(cause === undefined
+          ? undefined
+          : { cause: { reason: hide(cause.reason), message: hide(cause.message) } }),
       };
     }),
     deadline: deadline && discreetDeadline(deadline, hide),

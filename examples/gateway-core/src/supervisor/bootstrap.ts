@@ -4,9 +4,6 @@ import { parsePolicy, type Policy } from "../policy/policy.js";
 import type { Enforcement } from "./enforcement/enforcement.js";
 import { AnswerError, DismissedError, type GatewayLink } from "./gateway-link.js";
 
-/** Longest diagnostic that the gateway takes. */
-const MAX_MESSAGE_LENGTH = 2000;
-
 /** How long the gateway is asked to hold a question for a newer configuration. */
 export const WAIT_MS = 20_000;
 
@@ -69,10 +66,6 @@ export function judge(policy: unknown): Policy | InvalidInputError {
   }
 }
 
-export function shortened(message: string): string {
-  return message.slice(0, MAX_MESSAGE_LENGTH);
-}
-
 /** The steps of a bootstrap. Each is tried again as a whole, so each goes on from what it already knows. */
 export class Bootstrap {
   readonly #link: GatewayLink;
@@ -102,7 +95,7 @@ export class Bootstrap {
     const { generation } = received;
     const policy = judge(received.policy);
     if (policy instanceof InvalidInputError) {
-      this.#rejection = shortened(policy.message);
+      this.#rejection = policy.message;
       const report = {
         kind: "rejected",
         generation,

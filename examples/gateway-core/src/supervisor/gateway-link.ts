@@ -5,6 +5,7 @@ import type { SupervisorReport } from "../decide/supervisor-report.js";
 import { FAILURES_HEADER, writeFailures } from "../metrics/failure-header.js";
 import type { FailureTally } from "./failure-tally.js";
 import { within } from "./limit.js";
+import { SpokenReports } from "./spoken-report.js";
 
 export interface LinkOptions {
   readonly url: string;
@@ -79,6 +80,7 @@ const REMAINING_HEADER = "x-slipway-remaining-ms";
  */
 export class GatewayLink {
   readonly #options: LinkOptions;
+  readonly #spoken = new SpokenReports();
 
   constructor(options: LinkOptions) {
     this.#options = options;
@@ -92,7 +94,10 @@ export class GatewayLink {
   ): Promise<ReceivedConfiguration | null> {
     const path = `configuration?after=${after}&waitMs=${waitMs}`;
     const response = await this.#request(path, signal, undefined, waitMs + ANSWER_LIMIT_MS);
-    return response === null ? null : configurationSchema.parse(response);
+    if (response === null) return null;
+    const received = configurationSchema.parse(response);
+    this.#spoken.heard(received.policy);
+    return received;
   }
 
   /** Sends a report; `not-current` means that the configuration is another one by now. */
@@ -106,7 +111,7 @@ export class GatewayLink {
     try {
       const said = writeFailures(counts);
       const more = said === "" ? {} : { [FAILURES_HEADER]: said };
-      response = await this.#request("report", signal, report, ANSWER_LIMIT_MS, more);
+      response = await this.#request("report", signal, this.#spoken.of(report), ANSWER_LIMIT_MS, more);
     } catch (error) {
       failures?.putBack(counts);
       throw error;

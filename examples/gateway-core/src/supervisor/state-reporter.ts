@@ -1,5 +1,4 @@
 import type { BootstrapRetrier, RetryStatus } from "slipway/retry";
-import { shortened } from "./bootstrap.js";
 import type { GatewayLink } from "./gateway-link.js";
 
 /**
@@ -77,9 +76,8 @@ export class StateReporter {
 
   async #report(): Promise<void> {
     const { reason, message, cause } = this.#retrier.toCondition();
-    const text = shortened(`${this.#step}: ${message}`);
-    const why = cause && { reason: cause.reason.slice(0, 128), message: shortened(cause.message) };
-    const report = { kind: "bootstrap", succeeded: false, reason, message: text, cause: why } as const;
+    const text = `${this.#step}: ${message}`;
+    const report = { kind: "bootstrap", succeeded: false, reason, message: text, cause } as const;
     await this.#link.report(report, this.#cancel.signal);
   }
 }

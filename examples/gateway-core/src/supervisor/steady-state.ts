@@ -3,7 +3,7 @@ import { retryBootstrap, type AttemptContext, type BootstrapRetrierOptions } fro
 import type { SupervisorReport } from "../decide/supervisor-report.js";
 import { InvalidInputError } from "../input-error.js";
 import type { Policy } from "../policy/policy.js";
-import { judge, shortened, WAIT_MS } from "./bootstrap.js";
+import { judge, WAIT_MS } from "./bootstrap.js";
 import type { Enforcement } from "./enforcement/enforcement.js";
 import type { GatewayLink, ReceivedConfiguration } from "./gateway-link.js";
 import { within } from "./limit.js";
@@ -53,7 +53,7 @@ export class SteadyState {
       after = received.generation;
       const policy = await this.#apply(received);
       if (policy instanceof InvalidInputError) {
-        const message = shortened(policy.message);
+        const { message } = policy;
         const fields = { generation: after, reason: "ConfigurationInvalid", message } as const;
         if ((await this.#report({ kind: "rejected", ...fields })) === "not-current") after = 0;
         continue;

@@ -9,7 +9,7 @@ import {
   type BootstrapRetrierOptions,
   type BootstrapSequenceResult,
 } from "slipway/retry";
-import { ATTEMPT_TIMEOUT_MS, Bootstrap, bootstrapRules, shortened, steadyRules } from "./bootstrap.js";
+import { ATTEMPT_TIMEOUT_MS, Bootstrap, bootstrapRules, steadyRules } from "./bootstrap.js";
 import { UNTOLD_FAILURE } from "../record/exit-codes.js";
 import { NOT_REPLAYED } from "../record/not-replayed.js";
 import { Enforcement } from "./enforcement/enforcement.js";
@@ -167,7 +167,7 @@ export class Supervisor {
     const message = `The start of the main process began before, and nobody knows whether it took place${why}`;
     this.#options.log(`[activation] ${message}. It is not repeated.`);
     const reason = "LocalActivationUncertain";
-    await this.#lastWord({ kind: "bootstrap-failed", reason, message: shortened(message) });
+    await this.#lastWord({ kind: "bootstrap-failed", reason, message });
     return 1;
   }
 
@@ -177,8 +177,7 @@ export class Supervisor {
     const { message, cause } = this.#retrier.toCondition();
     if (error instanceof BootstrapPermanentError) {
       if (error.cause instanceof DismissedError) throw error.cause;
-      const why = cause && { reason: cause.reason.slice(0, 128), message: shortened(cause.message) };
-      const failure = { reason: "BootstrapFailed", message: shortened(message), cause: why } as const;
+      const failure = { reason: "BootstrapFailed", message, cause } as const;
       return (await this.#lastWord({ kind: "bootstrap-failed", ...failure })) ? 1 : UNTOLD_FAILURE;
     }
     // The gateway keeps the deadline, and says itself that it passed.
@@ -204,6 +203,6 @@ export class Supervisor {
   /** Before the main process runs the sequence starts another one; after that it is said, and not mended. */
   #enforcementLost(message: string): void {
     this.#options.log(`[enforcement] ${message}`);
-    if (this.#main !== null && !this.#main.hasEnded) this.#steady.enforcementLost(shortened(message));
+    if (this.#main !== null && !this.#main.hasEnded) this.#steady.enforcementLost(message);
   }
 }
