@@ -17,6 +17,7 @@ import type { OpenLimits } from "./http/open-answers.js";
 import { DEFAULT_RATES, type RateLimits } from "./http/rate-limits.js";
 import { InvalidInputError } from "./input-error.js";
 import { GatewayMetrics } from "./metrics/gateway-metrics.js";
+import { bindToData } from "./store/data-home.js";
 import { openStorage, openStore, type OpenStore, type Storage } from "./store/open-store.js";
 
 /** What a driver may need of the gateway that it is for. */
@@ -134,6 +135,7 @@ async function serveOn(
   const { store, ledger, clock, sessionStore, tellsOfWrites } = opened;
   const log = sessionStore === undefined ? options.log : logByStore(options.log, () => clock.now());
   const drivers = await driversOf(options.drivers, { clock, dataDir, log, supervisorProgram });
+  if (opened.claimHome !== undefined) await bindToData(drivers, dataDir, opened.claimHome);
   // Supervisors are told an address before there is a gateway behind it: their requests wait until there is.
   const door = new FrontDoor();
   const { port: asked, tls, ownerToken, metricsToken, rates = DEFAULT_RATES } = options;

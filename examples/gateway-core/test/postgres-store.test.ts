@@ -5,6 +5,7 @@ import { serveGateway } from "../src/serve.js";
 import { DEFAULT_BUDGETS } from "../src/gateway/budgets.js";
 import { processDrivers } from "../src/driver/process-drivers.js";
 import { ChangeFeed } from "../src/store/postgres/change-feed.js";
+import { OtherDataError } from "../src/store/data-home.js";
 import { PostgresStore } from "../src/store/postgres/postgres-store.js";
 import { eventually } from "../src/testing/eventually.js";
 import { activationLedgerConformance } from "./activation-ledger-conformance.js";
@@ -112,6 +113,23 @@ describe.skipIf(missing !== null)(`gateways that share a folder and a database${
     const started = await Promise.allSettled(serving);
     for (const result of started) if (result.status === "fulfilled") await result.value.close();
     expect(started.map(({ status }) => status)).toEqual(started.map(() => "fulfilled"));
+  });
+
+  it("do not begin with another data directory than the one that their sandboxes are in", async () => {
+    if (server === null) return;
+    const databaseUrl = await freshUrl();
+    const shared = { drivers: processDrivers, databaseUrl, budgets: DEFAULT_BUDGETS, log: () => undefined };
+    const dirs = [await tempDir(), await tempDir(), await tempDir()];
+    const starting = dirs.map((dataDir) => serveGateway({ ...shared, dataDir, port: 0 }));
+    const started = await Promise.allSettled(starting);
+    const winner = started.findIndex(({ status }) => status === "fulfilled");
+    for (const result of started) {
+      if (result.status === "fulfilled") await result.value.close();
+      else expect(result.reason).toBeInstanceOf(OtherDataError);
+    }
+    expect(started.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+    const again = await serveGateway({ ...shared, dataDir: dirs[winner] ?? "", port: 0 });
+    await again.close();
   });
 });
 
@@ -243,6 +261,7 @@ describe.skipIf(missing !== null)(`the PostgreSQL store${because()}`, () => {
     // As the schema was before.
     await client.query(
       `DROP TRIGGER records_gone ON records; DROP FUNCTION records_gone(); DROP INDEX sessions_until;
+       DROP TABLE data_homes;
        DELETE FROM migrations WHERE step >= 5;
        INSERT INTO sessions (id, instance_id, owner, until) VALUES ('sb-2', 'r1', 'me', 100);
        INSERT INTO activations (instance_id, version, entry) VALUES ('sb-2/r1', 1, '{}')`,

@@ -56,6 +56,7 @@ export interface DockerDriverOptions {
 /** A sandbox is a volume for its workspace and, for each run, a container. */
 export class DockerDriver implements DriverPort {
   readonly name = "docker";
+  readonly findsByData = true;
   readonly #docker: Docker;
   readonly #clock: Clock;
   readonly #gateway: string;

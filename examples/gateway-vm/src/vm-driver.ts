@@ -62,6 +62,7 @@ export interface VmDriverOptions {
 /** A sandbox is a virtual machine under QEMU; its image comes from the local Docker engine or a tar archive. */
 export class VmDriver implements DriverPort {
   readonly name = "vm";
+  readonly findsByData = true;
   readonly #options: VmDriverOptions;
   readonly #docker: Docker;
   readonly #news = new MachineNews();

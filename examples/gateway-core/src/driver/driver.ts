@@ -78,6 +78,11 @@ export interface Driver {
    * workloads do not outlive the gateway's machine. Default: it does not.
    */
   readonly managesLifecycle?: boolean | undefined;
+  /**
+   * Whether what it runs is found by the data directory, so that gateways which share a store must share that as well:
+   * one with another directory is refused. Default: the backend itself knows.
+   */
+  readonly findsByData?: boolean | undefined;
   /** Checks the driver's part of a create request; throws `InvalidInputError` naming the field. */
   check(image: ImageSpec, options: JsonObject): Promise<void>;
   /**

@@ -29,6 +29,7 @@ export interface ProcessDriverOptions {
 /** A sandbox is a local child process in a directory of its own; an image is a directory or a tar archive. */
 export class ProcessDriver implements Driver {
   readonly name = "process";
+  readonly findsByData = true;
   readonly #clock: Clock;
   readonly #dataDir: string;
   readonly #program: string;

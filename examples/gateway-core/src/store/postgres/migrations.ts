@@ -58,6 +58,10 @@ const STEPS: readonly string[] = [
    DELETE FROM activations
      WHERE NOT EXISTS (SELECT FROM records WHERE records.id = split_part(activations.instance_id, '/', 1));
    CREATE INDEX sessions_until ON sessions (until);`,
+  `CREATE TABLE data_homes (
+     driver TEXT COLLATE "C" PRIMARY KEY,
+     home TEXT NOT NULL
+   );`,
 ];
 
 /** A step may rewrite a large table, and whoever comes second waits for whoever came first. */

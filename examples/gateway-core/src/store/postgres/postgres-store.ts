@@ -53,6 +53,19 @@ export class PostgresStore implements RecordStore {
     return rows[0]?.now ?? Number.NaN;
   }
 
+  /** The data directory by which a driver's sandboxes are found: this one, where none is noted yet. */
+  async claimHome(driver: string, home: string): Promise<string> {
+    await this.#pool.query("INSERT INTO data_homes (driver, home) VALUES ($1, $2) ON CONFLICT DO NOTHING", [
+      driver,
+      home,
+    ]);
+    const { rows } = await this.#pool.query<{ home: string }>(
+      "SELECT home FROM data_homes WHERE driver = $1",
+      [driver],
+    );
+    return rows[0]?.home ?? home;
+  }
+
   /** Connects and brings the schema up to date. */
   static async open(options: PostgresOptions): Promise<PostgresStore> {
     const pool = openPool(options);
