@@ -2,6 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { SandboxRef, WorkContext } from "../src/driver/driver.js";
 import { processDrivers } from "../src/driver/process-drivers.js";
 import { readStartMarker } from "../src/driver/process-identity.js";
 import { StartedGateway } from "../src/testing/started-gateway.js";
@@ -89,12 +90,17 @@ describe("a shutdown sweep", () => {
       await bench.becomeReady(gateway, record.id);
     }
     const stopped: string[] = [];
-    bench.driver.stop = (sandbox) => {
+    const meant: unknown[] = [];
+    const stop = (sandbox: SandboxRef, { upTo }: WorkContext): Promise<void> => {
       stopped.push(sandbox.id);
+      meant.push(upTo);
       return sandbox.id === ids[1] ? Promise.reject(new Error("busy")) : Promise.resolve();
     };
+    Object.assign(bench.driver, { stop });
     await gateway.close();
     expect(stopped.sort()).toEqual([...ids].sort());
+    // A newer start, which another gateway began meanwhile, is not this one's to end.
+    expect(meant).toEqual(ids.map(() => ({ attemptNumber: 1, run: 1 })));
     expect(bench.logged).toContain("shutdown-stop-failed");
     for (const id of ids) expect(await bench.read(gateway, id)).toMatchObject({ phase: "Ready" });
   });

@@ -56,9 +56,11 @@ async function stopOne(
   };
   const now = clock.now();
   if (planEnd(record, context, now) === null) return "left";
-  const { id, name } = record;
+  const { id, name, attemptNumber, run } = record;
   const limits = { clock, until: now + STOP_LIMIT_MS, signal: new AbortController().signal };
-  const failure = await limitedCall(limits, (signal) => driver.stop({ id, name }, { signal }));
+  // Another gateway may have begun a newer start, which is not this one's to end.
+  const upTo = { attemptNumber, run };
+  const failure = await limitedCall(limits, (signal) => driver.stop({ id, name }, { signal, upTo }));
   if (failure !== null) log("shutdown-stop-failed", { sandbox: id, error: messageOf(failure) });
   return failure === null ? "stopped" : "failed";
 }
