@@ -71,7 +71,7 @@ it("a gateway that comes up reads its records page by page, and none of them a s
   const records = new SandboxRecords(counting, clock, new EventHub("one"));
   await recover(
     records,
-    ({ id }) => found.push(id),
+    ({ record }) => found.push(record.id),
     () => undefined,
     true,
   );

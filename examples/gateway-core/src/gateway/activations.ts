@@ -23,10 +23,13 @@ export interface ActivationSwap {
 export class Activations {
   readonly #ledger: GatewayLedger;
   readonly #clock: Clock;
+  readonly #isThere: (sandboxId: string) => Promise<boolean>;
 
-  constructor(ledger: GatewayLedger, clock: Clock) {
+  /** @param isThere - Whether there is a record of this sandbox. */
+  constructor(ledger: GatewayLedger, clock: Clock, isThere: (sandboxId: string) => Promise<boolean>) {
     this.#ledger = ledger;
     this.#clock = clock;
+    this.#isThere = isThere;
   }
 
   async read(record: SandboxRecord): Promise<ActivationEntry | null> {
@@ -39,7 +42,7 @@ export class Activations {
     const key = keyOf(record);
     if (key === null) return false;
     const dated = next === null ? null : { ...next, at: this.#clock.now() };
-    return this.#ledger.compareAndSwap(key, expectedVersion, dated);
+    return this.#unlessGone(record, async () => this.#ledger.compareAndSwap(key, expectedVersion, dated));
   }
 
   /** Whether a start was claimed, and never reported as done. */
@@ -50,17 +53,26 @@ export class Activations {
   /** An explicit stop or delete: of it and a start that is under way one wins. */
   async stop(record: SandboxRecord): Promise<void> {
     const key = keyOf(record);
-    if (key !== null) await stopActivation(this.#ledger, key, this.#clock.now());
+    if (key === null) return;
+    await this.#unlessGone(record, () => stopActivation(this.#ledger, key, this.#clock.now()));
   }
 
   /** The main process ended by itself: nothing starts it again for this instance. */
   async complete(record: SandboxRecord): Promise<void> {
     const key = keyOf(record);
-    if (key !== null) await completeActivation(this.#ledger, key, this.#clock.now());
+    if (key === null) return;
+    await this.#unlessGone(record, () => completeActivation(this.#ledger, key, this.#clock.now()));
   }
 
   forget(sandboxId: string): Promise<void> {
     return this.#ledger.forget(sandboxId);
+  }
+
+  /** A removal that comes in between takes along what it finds, and what is written after it nobody would. */
+  async #unlessGone<T>({ id }: SandboxRecord, write: () => Promise<T>): Promise<T> {
+    const result = await write();
+    if (!(await this.#isThere(id))) await this.#ledger.forget(id);
+    return result;
   }
 }
 

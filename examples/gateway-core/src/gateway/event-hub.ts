@@ -48,6 +48,16 @@ export class EventHub {
     for (const { listener } of [...this.#followers]) listener(event);
   }
 
+  /** A record was found at the start: nothing is told of it, and its removal will be. */
+  know(id: string, version: number): void {
+    this.#told.set(id, Math.max(version, this.#told.get(id) ?? 0));
+  }
+
+  /** The records that are there, as far as was heard. */
+  known(): Iterable<string> {
+    return this.#told.keys();
+  }
+
   /** Whether this version of a record, or a later one, was told of. */
   hasTold(id: string, version: number): boolean {
     return (this.#told.get(id) ?? 0) >= version;

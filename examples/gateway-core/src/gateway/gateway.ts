@@ -88,7 +88,7 @@ export class Gateway {
     this.#options = options;
     this.clock = clock;
     this.hub = new EventHub(newId().slice(0, 8));
-    this.activations = new Activations(options.ledger, clock);
+    this.activations = new Activations(options.ledger, clock, async (id) => (await store.get(id)) !== null);
     this.#isolationBackend = options.isolationBackend ?? null;
     this.#policy = { restartOn: [], ...options.policy };
     const { observer } = options;
@@ -125,6 +125,14 @@ export class Gateway {
       sweepEveryMs: options.sweepEveryMs ?? SWEEP_EVERY_MS,
       wake,
       observer,
+      rollCall: {
+        known: () => hub.known(),
+        missed: (id) => {
+          this.#background.announce(id).catch((error: unknown) => {
+            log("change-lost", { sandbox: id, error: messageOf(error) });
+          });
+        },
+      },
     });
     this.#readiness = new ReadinessCheck({
       clock,
@@ -136,7 +144,12 @@ export class Gateway {
     });
     hub.subscribe(({ id, record }) => {
       observer?.heard(id, record);
-      if (record === null) this.#sessions.forget(id);
+      if (record === null) {
+        this.#sessions.forget(id);
+        this.#looks.forget(id);
+        this.refusals.forget(id);
+        this.#owed.delete(id);
+      }
       if (this.#closed) return;
       if (record !== null) this.#sweeper.expect(dueAt(record));
       else this.#forget(id);
@@ -153,7 +166,8 @@ export class Gateway {
 
   /** Reads what is there and takes it up again. Serve requests only after this. */
   async start(): Promise<void> {
-    const found = (record: SandboxRecord): void => {
+    const found = ({ record, version }: VersionedRecord): void => {
+      this.hub.know(record.id, version);
       this.#options.observer?.heard(record.id, record);
       if (this.#isOwed(record)) this.#owed.add(record.id);
       if (this.#hasWork(record)) this.#worker(record.id).wake();

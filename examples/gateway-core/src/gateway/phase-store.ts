@@ -9,6 +9,12 @@ import { SilencePace } from "./silence-pace.js";
 
 const PAGE = 200;
 
+/** Who is believed to be there, and what to do about one that a whole listing did not have. */
+export interface RollCall {
+  readonly known: () => Iterable<string>;
+  readonly missed: (id: string) => void;
+}
+
 export interface PhaseStoreOptions {
   readonly records: SandboxRecords;
   readonly clock: Clock;
@@ -18,6 +24,7 @@ export interface PhaseStoreOptions {
   readonly log: Log;
   /** What is known of a record's run beside the phase that was decided. */
   readonly news: (record: SandboxRecord) => RunNews;
+  readonly rollCall: RollCall;
 }
 
 /**
@@ -27,6 +34,8 @@ export interface PhaseStoreOptions {
 export class PhaseStore implements RecordStore {
   readonly #options: PhaseStoreOptions;
   readonly #pace = new SilencePace();
+  /** Those that were known when a listing began, and have not come in it so far. */
+  #missing = new Set<string>();
 
   constructor(options: PhaseStoreOptions) {
     this.#options = options;
@@ -39,10 +48,19 @@ export class PhaseStore implements RecordStore {
     return { id, version: found.version, record: phaseFacts(found.record) };
   }
 
-  /** A record that cannot be read is left out, and does not hide the others. */
+  /**
+   * A record that cannot be read is left out, and does not hide the others. Whoever was known before the listing and is
+   * not in it was removed by another gateway, whose news were lost.
+   */
   async list(cursor: string | null): Promise<Page<StoredRecord>> {
-    const { records, driver } = this.#options;
+    const { records, driver, rollCall } = this.#options;
+    if (cursor === null) this.#missing = new Set(rollCall.known());
     const page = await records.list({ after: cursor ?? undefined, limit: PAGE });
+    for (const item of page.items) this.#missing.delete("record" in item ? item.record.id : item.id);
+    if (page.next === null) {
+      for (const id of this.#missing) rollCall.missed(id);
+      this.#missing.clear();
+    }
     const items = page.items.flatMap((item): StoredRecord[] => {
       if (!("record" in item) || item.record.spec.driver !== driver) return [];
       const { record, version } = item;

@@ -5,7 +5,7 @@ import type { Driver } from "../driver/driver.js";
 import type { BackendLooks } from "./backend-looks.js";
 import { messageOf, type Log } from "./log.js";
 import type { GatewayObserver } from "./observer.js";
-import { PhaseStore } from "./phase-store.js";
+import { PhaseStore, type RollCall } from "./phase-store.js";
 import { policyOf, type PolicyOptions } from "./policy.js";
 import type { SandboxRecords } from "./sandbox-records.js";
 import type { Sessions } from "./sessions.js";
@@ -23,6 +23,7 @@ export interface ReconcilingOptions {
   readonly sweepEveryMs: number;
   readonly wake: (id: string) => void;
   readonly observer?: GatewayObserver | undefined;
+  readonly rollCall: RollCall;
 }
 
 /** One reconciler for each driver: a backend that does not answer holds up nobody else's sandboxes. */
@@ -49,7 +50,8 @@ export class Reconciling {
   }
 
   #reconciler(driver: Driver): Reconciler {
-    const { records, looks, sessions, clock, isolationBackend, sweepEveryMs, wake, log } = this.#options;
+    const { records, looks, sessions, clock, isolationBackend, sweepEveryMs, wake, log, rollCall } =
+      this.#options;
     return new Reconciler({
       store: new PhaseStore({
         records,
@@ -57,6 +59,7 @@ export class Reconciling {
         driver: driver.name,
         wake,
         log,
+        rollCall,
         news: (record) => ({ seen: looks.seen(record), session: sessions.of(record.id, clock.now()) }),
       }),
       source: looks.source(driver),

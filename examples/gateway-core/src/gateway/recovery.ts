@@ -3,7 +3,7 @@ import { rebaseTracker } from "slipway/progress";
 import { observeTime } from "../decide/decision.js";
 import type { SandboxRecord } from "../record/record.js";
 import { messageOf, type Log } from "./log.js";
-import type { SandboxRecords } from "./sandbox-records.js";
+import type { SandboxRecords, VersionedRecord } from "./sandbox-records.js";
 
 const PAGE = 200;
 
@@ -17,7 +17,7 @@ const PAGE = 200;
  */
 export async function recover(
   records: SandboxRecords,
-  found: (record: SandboxRecord) => void,
+  found: (found: VersionedRecord) => void,
   log: Log,
   ownClock: boolean,
 ): Promise<void> {
@@ -35,8 +35,7 @@ export async function recover(
         const record = ownClock ? onThisClock(stored, now) : stored;
         return { record: observeTime(record, now), result: null };
       };
-      const { record } = await records.change(id, onOurs, item);
-      found(record);
+      found(await records.change(id, onOurs, item));
     }
     if (page.next === null) break;
     after = page.next;

@@ -9,6 +9,8 @@ export const STILL_HERE_MS = SILENCE_MS / 2;
 /** How long a contact counts for the other gateways. */
 const LEASE_MS = 3 * SILENCE_MS;
 const SWEEP_EVERY_MS = 60_000;
+/** So long after its end a contact is kept: no question is held for that long, and its record may be gone unheard. */
+const FORGET_AFTER_MS = 3_600_000;
 
 interface Contact {
   readonly instanceId: string;
@@ -69,6 +71,11 @@ export class Sessions {
     if (there === null || there.instanceId === instanceId) this.note(id, instanceId, at);
   }
 
+  /** Of how many sandboxes anything is remembered. */
+  get size(): number {
+    return new Set([...this.#contacts.keys(), ...this.#kept.keys(), ...this.#elsewhere.keys()]).size;
+  }
+
   of(id: string, now: number): Session | null {
     const contact = alive(this.#contacts, id, now) ?? alive(this.#elsewhere, id, now);
     return contact && { connected: true, instanceId: contact.instanceId };
@@ -100,6 +107,8 @@ export class Sessions {
   async #sweep(store: SessionStore, now: number): Promise<void> {
     if (now - this.#sweptAt < SWEEP_EVERY_MS) return;
     this.#sweptAt = now;
+    for (const contacts of [this.#contacts, this.#kept])
+      for (const [id, { until }] of contacts) if (until < now - FORGET_AFTER_MS) contacts.delete(id);
     await store
       .sweepSessions(now - SWEEP_EVERY_MS)
       .catch((error: unknown) => this.#options.log("sessions-unswept", { error: messageOf(error) }));
