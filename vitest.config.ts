@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { SkipReporter } from "./test/skip-reporter.js";
 
 export default defineConfig({
   test: {
@@ -6,6 +7,7 @@ export default defineConfig({
     // Exhaustive walks and property tests take their time on a busy machine; none of them waits for any.
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    reporters: ["default", new SkipReporter()],
     coverage: {
       provider: "v8",
       include: ["src/**/*.ts"],

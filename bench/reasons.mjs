@@ -19,7 +19,7 @@ const reasons = {
   "late-p50":
     "raw timers fire up to 1 ms early; never being early costs that millisecond (an alarm that woke early sleeps on for at least 1 ms).",
   "late-p99":
-    "wall time on a machine whose cores are shared. In three runs raw timers had 80, 41 and 3 ms and Slipway 104, 77 and 19 ms: later in each, by 16 to 36 ms. An expiry takes about four times the CPU of a raw timer (above), and 23 % of its profile are collections of a heap with all live states; how much of the difference is the scheduler was not told apart.",
+    "wall time on a machine whose cores are shared. In three runs on a busy machine raw timers had 80, 41 and 3 ms and Slipway 104, 77 and 19 ms, which is 16 to 36 ms later; on a quiet one the difference was 1 ms. An expiry takes about four times the CPU of a raw timer (above), and 23 % of its profile are collections of a heap with all live states; how much of the difference is the scheduler was not told apart.",
   "late-over": "the same difference as in the line before.",
   "first-try":
     "by hand and cockatiel call the function and look at its result. A profile of `retryBootstrap` has 19 % in the garbage collector (the run, its record, the attempt), 21 % in reading the clock twice, and 13 % in resolving the options, which a retrier that is used again saves.",
