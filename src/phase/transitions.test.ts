@@ -8,7 +8,7 @@ import { absent, present, type Observation } from "./observation.js";
 import { phases } from "./phase.js";
 import { reconcileRecord } from "./reconcile-record.js";
 import type { SandboxRecord } from "./record.js";
-import { applyRecovery, planRecovery } from "./recovery.js";
+import { planRecovery } from "./recovery.js";
 import { resolveFailedOperation } from "./resolve-failed-operation.js";
 
 const record = (phase: SandboxRecord["phase"], more: Partial<SandboxRecord> = {}): SandboxRecord => ({
@@ -287,8 +287,48 @@ describe("accepted operations", () => {
         { type: "IsolationBackendMatched", status: "False", reason: "IsolationBackendMismatch" },
       ],
     });
-    for (const phase of ["Ready", "Stopping", "Provisioning", "Error"] as const)
-      expect(applyBackendMismatch(record(phase), 9).changed).toBe(false);
+    for (const phase of phases.filter((phase) => phase !== "Starting"))
+      expect(applyBackendMismatch(record(phase), 9)).toMatchObject({ changed: false, refused: "phase" });
+    for (const desired of ["stopped", "deleted"] as const)
+      expect(applyBackendMismatch(record("Starting", { desired }), 9)).toMatchObject({
+        changed: false,
+        refused: "phase",
+      });
+    // The scan at the start found it, nothing timed out: no contract shows a timeout.
+    const found = applyBackendMismatch(record("Starting", { conditions: [] }), 9).record;
+    const message =
+      "The isolation backend that this sandbox is pinned to is not the one selected: restore the gateway's selection or create a new sandbox.";
+    expect(found.message).toBe(message);
+    expect(JSON.stringify(found.conditions)).not.toContain("TimedOut");
+    expect(found.conditions).toMatchObject([{ message }, { message }]);
+  });
+
+  it("say what was accepted, and a start of what has nothing begins to provision", () => {
+    expect(accept(record("Ready"), "stop")).toMatchObject({
+      reason: "Stopping",
+      message: "Stop was accepted.",
+    });
+    expect(accept(record("Ready"), "delete")).toMatchObject({
+      phase: "Deleting",
+      reason: "Deleting",
+      message: "Delete was accepted.",
+      since: 9,
+    });
+    const gone = record("Error", { reason: "BackendResourceMissing" });
+    const gate = { allowed: true, route: "fresh", reason: null, advice: "" } as const;
+    const fresh = acceptOperation(gone, "start", { ...gate } as never, { now: 9 }).record;
+    expect(fresh).toMatchObject({
+      phase: "Provisioning",
+      reason: "Starting",
+      message: "Start was accepted.",
+    });
+    expect(accept(record("Stopped"), "start")).toMatchObject({ phase: "Starting", reason: "Starting" });
+  });
+
+  it("refuse with the gate's own reason", () => {
+    const gate = allowedOperations({ record: record("Deleting"), by: "user", now: 9 }).start;
+    if (gate.allowed) throw new Error("it is being deleted");
+    expect(acceptOperation(record("Deleting"), "start", gate, { now: 9 }).refused).toBe(gate.reason);
   });
 });
 
@@ -423,57 +463,5 @@ describe("failed operations", () => {
     const empty = { running: false, suspended: true, bootstrapping: false, workload: "absent" } as const;
     expect(found(empty)).toBe("Stopped");
     expect(found({ running: null, failureReason: "NodeLost" })).toBe("Unknown");
-  });
-});
-
-describe("recovery", () => {
-  const options = { managesLifecycle: true, now: 9 } as const;
-
-  it("fences off what happened while the gateway was down", () => {
-    const after = applyRecovery(record("Ready", { startRequestedAt: 1 }), "start", "ok", options).record;
-    expect(after).toMatchObject({ phase: "Ready", startRequestedAt: 9, since: 0 });
-  });
-
-  it("retains a start, whether it failed or not, but not over a backend that has nothing", () => {
-    expect(applyRecovery(record("Starting"), "start", "error", options).record.phase).toBe("Starting");
-    expect(applyRecovery(record("Starting"), "start", "not-found", options).record).toMatchObject({
-      phase: "Error",
-      reason: "BackendResourceMissing",
-    });
-    expect(applyRecovery(record("Stopping"), "stop", "error", options).record.phase).toBe("Stopping");
-    expect(
-      applyRecovery(record("Error", { reason: "ContainerStopped" }), "start", "error", options).changed,
-    ).toBe(false);
-  });
-
-  it.each([
-    [0, "Completed"],
-    [1, "Error"],
-  ] as const)("does not replay a run whose end only the backend shows: code %i", (exitCode, phase) => {
-    const observation = seen({ running: false, ready: false, completed: true, exitCode, finishedAt: 5 });
-    const plan = planRecovery(record("Ready"), { ...options, observation });
-    expect(plan).toMatchObject({
-      call: null,
-      changed: true,
-      record: { phase, exitCode },
-      sessionCleanup: true,
-    });
-    // One that is at rest is what the gateway left, and is started.
-    const rest = seen({ running: false, ready: false, suspended: true, workload: "absent" });
-    expect(planRecovery(record("Ready"), { ...options, observation: rest }).call).toBe("start");
-  });
-
-  it("starts a result again only when the runtime ended it or the policy says so", () => {
-    expect(planRecovery(record("Error", { reason: "Evicted" }), options).call).toBeNull();
-    expect(
-      planRecovery(record("Error", { reason: "Evicted" }), {
-        ...options,
-        policy: { recoverable: ["Evicted"] },
-      }).call,
-    ).toBe("start");
-    expect(
-      planRecovery(record("Error", { reason: "ContainerStopped", exitCode: 1 }), options).call,
-    ).toBeNull();
-    expect(planRecovery(record("Stopped"), options)).toMatchObject({ call: null, sessionCleanup: true });
   });
 });
