@@ -61,23 +61,16 @@ const DEFAULTS = Object.freeze({
   retryCapMs: 30_000,
 });
 
-/** What every look needs of each port: a stand-in need not have more. */
-const PORTS = [
-  ["store", "get"],
-  ["source", "get"],
-  ["clock", "now"],
-] as const;
-const HOOKS = ["session", "backendMatches", "onOutcome"] as const;
-
 const none = (): null => null;
 
 /** @internal */
 export function resolveOptions(options: ReconcilerOptions): ResolvedReconcilerOptions {
-  for (const [field, method] of PORTS) {
-    const value: unknown = options[field];
-    if (!hasMethods(value, method)) throw wrong(field, `an object with ${method}()`, value);
+  for (const field of ["store", "source", "clock"] as const) {
+    // What every look needs: a stand-in need not have more.
+    const method = field === "clock" ? "now" : "get";
+    if (!hasMethods(options[field], method)) throw wrong(field, `an object with ${method}()`, options[field]);
   }
-  for (const field of HOOKS) {
+  for (const field of ["session", "backendMatches", "onOutcome"] as const) {
     const value: unknown = options[field] ?? none;
     if (typeof value !== "function") throw wrong(field, "a function", value);
   }

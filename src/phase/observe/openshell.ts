@@ -163,10 +163,14 @@ function one(finding: ConditionFinding): BackendCondition | null {
 }
 
 function empty(draft: ObservationDraft): void {
-  draft.running = false;
+  unready(draft, false);
+  draft.suspended = true;
+}
+
+function unready(draft: ObservationDraft, running: boolean): void {
+  draft.running = running;
   draft.ready = false;
   draft.readiness = "signal";
-  draft.suspended = true;
 }
 
 function executing(draft: ObservationDraft): void {
@@ -181,9 +185,7 @@ function suspending(draft: ObservationDraft, suspended: BackendCondition | null)
   const isForeign = suspended?.word === "podnotowned";
   if (!isForeign && suspended?.word !== "podterminating" && suspended?.word !== "podnotterminated")
     return false;
-  draft.running = !isForeign;
-  draft.ready = false;
-  draft.readiness = "signal";
+  unready(draft, !isForeign);
   draft.backendReason = textOf(suspended.reason);
   if (isForeign) fail(draft, "OwnershipConflict");
   else draft.terminating = true;
@@ -201,9 +203,7 @@ function notReady(draft: ObservationDraft, finding: ConditionFinding): void {
     return;
   }
   if (finding.status !== "false") return;
-  draft.running = EXECUTING.has(finding.word);
-  draft.ready = false;
-  draft.readiness = "signal";
+  unready(draft, EXECUTING.has(finding.word));
   if (TRANSIENT.has(finding.word)) {
     fail(draft, finding.word === "reconcilererror" ? "BackendError" : null, "transient");
     return;
