@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { describeReason, sandboxReasons } from "../conditions/index.js";
+import { describeReason, type ReasonCatalog, sandboxReasons, sanitizeReason } from "../conditions/index.js";
 import { derivePhase, type PhaseDecision } from "./derive-phase.js";
 import type { PhaseInput } from "./evidence.js";
 import { absent, present, unobserved, type Observation } from "./observation.js";
@@ -237,12 +237,39 @@ describe("a decision", () => {
 
   it("publishes the catalog's word for a backend's, with that as its cause", () => {
     const waiting = { ...up, running: false, ready: false };
-    for (const [reason, words] of Object.entries(backendWords)) {
+    const reasons: ReasonCatalog["reasons"] = sandboxReasons.reasons;
+    for (const [reason, { words, phases }] of Object.entries(backendWords)) {
+      const backends = (reasons[reason]?.sources ?? []).map(({ backend }) => backend);
+      // A reason that does not sit on Ready explains none of its phases.
+      const allowed = reasons[reason]?.types.includes("Ready") === true ? reasons[reason].phases : [];
+      for (const phase of ["Provisioning", "Starting", "Stopping", "Error"] as const)
+        expect([reason, phase, phases.includes(phase)]).toEqual([
+          reason,
+          phase,
+          allowed?.includes(phase) ?? true,
+        ]);
       for (const backendReason of words) {
-        expect(describeReason(backendReason, { catalog: sandboxReasons }).name).toBe(reason);
-        const { conditions, ...decision } = decide(record("Provisioning"), { ...waiting, backendReason });
-        expect(decision.reason).toBe(reason);
-        expect(conditions).toMatchObject([{ reason, cause: { reason: backendReason, message: "" } }]);
+        const meanings = backends.map(
+          (backend) => describeReason(backendReason, { catalog: sandboxReasons, backend }).name,
+        );
+        expect(meanings).toContain(reason);
+        for (const phase of ["Provisioning", "Starting"] as const) {
+          const { conditions, ...decision } = decide(record(phase), { ...waiting, backendReason });
+          const fallback = phase === "Starting" ? "Starting" : "DependenciesNotReady";
+          const said = phases.includes(phase) ? reason : fallback;
+          expect(decision).toMatchObject({ phase, reason: said });
+          const cause = { reason: sanitizeReason(backendReason), message: "" };
+          expect(conditions[0]).toMatchObject({ reason: said, ...(said !== backendReason && { cause }) });
+        }
+      }
+    }
+  });
+
+  it("gives a record without a reason one of the catalog's", () => {
+    for (const phase of ["Error", "Completed"] as const) {
+      for (const desired of ["running", "stopped"] as const) {
+        const { reason } = decide(record(phase, { desired, reason: null }), { ...up, running: false });
+        expect(Object.keys(sandboxReasons.reasons)).toContain(reason);
       }
     }
   });

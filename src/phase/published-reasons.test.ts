@@ -1,10 +1,17 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { describeReason, sandboxReasons, validateCondition } from "../conditions/index.js";
+import {
+  matchesReason,
+  type ReasonCatalog,
+  sandboxReasons,
+  sanitizeReason,
+  validateCondition,
+} from "../conditions/index.js";
 import {
   derivePhase,
   type Observation,
   observeOpenShellStatus,
+  observePod,
   observeSandboxResource,
   type PhaseDecision,
   type SandboxRecord,
@@ -20,18 +27,19 @@ const records = (
   (["running", "stopped"] as const).map((desired): SandboxRecord => ({ phase, desired, since: NOW - 1000 })),
 );
 
-/** The words that a controller puts on a Sandbox itself, by what the catalog calls them. Claims have words of their own. */
-const words = Object.entries(sandboxReasons.reasons)
-  .filter(([name]) => !name.startsWith("Claim"))
-  .flatMap(([name, { sources = [] }]) =>
-    sources
-      .filter(({ backend }) => backend === "agent-sandbox")
-      .flatMap(({ raw }) => raw.map((word): [word: string, name: string] => [word, name])),
-  )
-  .filter(([word, name]) => word !== name && word !== "PodScheduled" && word !== "ClaimExpired");
+const reasons: ReasonCatalog["reasons"] = sandboxReasons.reasons;
+
+/** Every word of every backend that looks like a reason, and is none of the catalog's. */
+const words = [
+  ...new Set(
+    Object.values(reasons)
+      .flatMap(({ sources = [] }) => sources.flatMap(({ raw }) => raw))
+      .filter((word) => /^[A-Z][\w-]*[a-z][\w-]*$/.test(word) && !Object.hasOwn(reasons, word)),
+  ),
+];
 
 function sandboxesWith(reason: string): Observation[] {
-  const said = ["Ready", "Suspended", "Finished"].flatMap((type) =>
+  const said = ["Ready", "Suspended", "Finished", "PodScheduled"].flatMap((type) =>
     ["True", "False", "Unknown"].flatMap((status) =>
       [1, 2].map((observedGeneration) => ({ type, status, reason, observedGeneration })),
     ),
@@ -60,44 +68,112 @@ function openShellWith(reason: string): Observation[] {
   );
 }
 
+function podsWith(reason: string): Observation[] {
+  const states = [
+    { waiting: { reason } },
+    ...[0, 1, 137].map((exitCode) => ({ terminated: { reason, exitCode } })),
+  ];
+  return ["Pending", "Running", "Failed", "Succeeded"].flatMap((phase) => [
+    observePod({ pod: { status: { phase, reason } } }),
+    ...["Ready", "PodScheduled", "DisruptionTarget"].map((type) =>
+      observePod({ pod: { status: { phase, conditions: [{ type, status: "False", reason }] } } }),
+    ),
+    ...states.flatMap((state) =>
+      [undefined, "2026-01-01T00:00:00Z"].map((deletionTimestamp) =>
+        observePod({
+          pod: {
+            metadata: { deletionTimestamp },
+            spec: { restartPolicy: "Never", containers: [{ name: "main" }] },
+            status: { phase, containerStatuses: [{ name: "main", state }] },
+          },
+        }),
+      ),
+    ),
+  ]);
+}
+
 function decisionsOf(observation: Observation): PhaseDecision[] {
   return records.map((record) => derivePhase({ record, observation, now: NOW }));
 }
 
 describe("what is published of a backend's word", () => {
-  it.each(words)("is the catalog's name for %s: %s", (word, name) => {
-    expect(describeReason(word, { catalog: sandboxReasons }).name).toBe(name);
-    for (const { reason, conditions } of [...sandboxesWith(word), ...openShellWith(word)].flatMap(
-      decisionsOf,
-    )) {
-      expect(reason).not.toBe(word);
-      for (const condition of conditions) {
-        expect(condition.reason).not.toBe(word);
-        if (condition.cause) expect(condition).toMatchObject({ reason: name, cause: { reason: word } });
+  it.each(words)(
+    "is a reason of the catalog that accompanies the phase, with the word as its cause: %s",
+    (word) => {
+      const seen = [...sandboxesWith(word), ...openShellWith(word), ...podsWith(word)];
+      for (const { phase, reason, conditions } of seen.flatMap(decisionsOf)) {
+        expect(Object.keys(reasons)).toContain(reason);
+        for (const condition of conditions) {
+          expect(condition.reason).toBe(reason);
+          if (!condition.cause) continue;
+          expect(condition.cause.reason).toBe(sanitizeReason(word));
+          expect([reason, phase, reasons[reason]?.phases?.includes(phase) ?? true]).toEqual([
+            reason,
+            phase,
+            true,
+          ]);
+        }
       }
+    },
+  );
+
+  it("tells no sandbox that is waited for that it ended", () => {
+    let waited = 0;
+    for (const word of [
+      "OOMKilled",
+      "Evicted",
+      "Completed",
+      "NodeLost",
+      "PodFailed",
+      "Terminated",
+      "Error",
+    ]) {
+      const status = { conditions: [{ type: "Ready", status: "False", reason: word }] };
+      const observation = observeSandboxResource({
+        sandbox: { metadata: { uid: "u" }, spec: { operatingMode: "Running" }, status },
+        pods: [
+          {
+            metadata: { name: "s", ownerReferences: [{ uid: "u", controller: true }] },
+            status: { phase: "Pending" },
+          },
+        ],
+      });
+      const record: SandboxRecord = { phase: "Starting", desired: "running", since: NOW };
+      const { phase, conditions } = derivePhase({ record, observation, now: NOW });
+      // An end that the observer believes is another phase, and one that nobody believes is no news.
+      if (phase !== "Starting" || conditions.length === 0) continue;
+      waited++;
+      expect(conditions).toMatchObject([{ reason: "Starting", cause: { reason: word, message: "" } }]);
+      expect(matchesReason(conditions[0], word)).toBe(true);
     }
+    expect(waited).toBeGreaterThan(4);
   });
 
   it.each([
-    ["PodFailed", "MainProcessFailed"],
-    ["PodSucceeded", "MainProcessCompleted"],
-    ["PodNotOwned", "OwnershipConflict"],
-  ])("on a Ready that is not true has the word %s as the cause of %s", (word, name) => {
-    const sandbox = {
-      metadata: { uid: "u" },
-      spec: { operatingMode: "Running" },
-      status: { conditions: [{ type: "Ready", status: "False", reason: word }] },
-    };
-    const pod = {
-      metadata: { name: "s", ownerReferences: [{ uid: "u", controller: true }] },
-      status: { phase: "Pending" },
-    };
-    const observation = observeSandboxResource({ sandbox, pods: [pod] });
-    const record: SandboxRecord = { phase: "Provisioning", desired: "running", since: NOW };
-    expect(derivePhase({ record, observation, now: NOW }).conditions).toMatchObject([
-      { type: "Ready", status: "False", reason: name, cause: { reason: word, message: "" } },
-    ]);
-  });
+    ["PodFailed", "DependenciesNotReady"],
+    ["PodSucceeded", "DependenciesNotReady"],
+    ["PodNotOwned", "DependenciesNotReady"],
+    ["ErrImagePull", "ImagePullFailed"],
+    ["CreateContainerConfigError", "ContainerConfigInvalid"],
+  ])(
+    "on a Ready that is not true, beside a pod that waits, has the word %s as the cause of %s",
+    (word, name) => {
+      const sandbox = {
+        metadata: { uid: "u" },
+        spec: { operatingMode: "Running" },
+        status: { conditions: [{ type: "Ready", status: "False", reason: word }] },
+      };
+      const pod = {
+        metadata: { name: "s", ownerReferences: [{ uid: "u", controller: true }] },
+        status: { phase: "Pending" },
+      };
+      const observation = observeSandboxResource({ sandbox, pods: [pod] });
+      const record: SandboxRecord = { phase: "Provisioning", desired: "running", since: NOW };
+      expect(derivePhase({ record, observation, now: NOW }).conditions).toMatchObject([
+        { type: "Ready", status: "False", reason: name, cause: { reason: word, message: "" } },
+      ]);
+    },
+  );
 });
 
 describe("a reason that an observer gives", () => {

@@ -1,5 +1,6 @@
 import { type ConditionCause, sanitizeReason } from "../conditions/index.js";
 import type { Observation } from "./observation.js";
+import type { Phase } from "./phase.js";
 
 /** Deadline expiry, by the deadline's phase (OpenShell's provisioning deadline). */
 export const PROVISIONING_TIMED_OUT = "ProvisioningTimedOut";
@@ -78,28 +79,94 @@ export function isInfrastructureError(
 /** A word that may stand as a condition's reason: Pascal case, so that a raw `exited` or `Not started` does not leak. */
 const PUBLISHABLE = /^[A-Z][A-Za-z0-9]*[a-z][A-Za-z0-9]*$/;
 
+const WAITING: readonly Phase[] = ["Provisioning", "Starting"];
+const STOPPING: readonly Phase[] = ["Stopping"];
+const ENDED: readonly Phase[] = ["Error"];
+
+/** Words of backends that the reason catalog calls by one name, and the phases that it lets that name accompany. */
+export interface CatalogWords {
+  /** Of the phases that a backend's word can explain; the others have reasons of their own. */
+  readonly phases: readonly Phase[];
+  readonly words: readonly string[];
+}
+
 /**
- * Words of backends by what the reason catalog calls them: for a state that is no failure, and what a controller says
- * of an end. Other failures have their names from the observers.
+ * Words of backends by what the reason catalog calls them, in whatever position a controller or a driver says them. A
+ * name of the catalog's own stands here where it means an end: no sandbox that is still waited for may be told ended.
  */
-export const backendWords: Readonly<Record<string, readonly string[]>> = {
-  ContainerStarting: ["ContainerCreating", "PodInitializing"],
-  DependenciesNotReady: ["ContainersNotReady", "ReadinessGatesNotReady"],
-  Starting: ["Uninitialized", "Created"],
-  Stopping: ["PodNotTerminated", "PodTerminating", "Halting"],
-  Suspended: ["SandboxSuspended", "PodTerminated", "Paused"],
-  Unschedulable: ["SchedulingGated"],
-  ComputeStateUnknown: ["PodStateUnknown", "PodSchedulingUnknown"],
-  BackendOperationFailed: [
-    "KillContainerError",
-    "KillPodSandboxError",
-    "ResizePodInPlaceError",
-    "RemoveContainerError",
-  ],
-  MainProcessFailed: ["PodFailed"],
-  OwnershipConflict: ["MultiplePods", "PodNotOwned"],
-  MainProcessCompleted: ["PodSucceeded"],
-  Expired: ["SandboxExpired"],
+export const backendWords: Readonly<Record<string, CatalogWords>> = {
+  ContainerStarting: { phases: WAITING, words: ["ContainerCreating", "PodInitializing"] },
+  DependenciesNotReady: { phases: WAITING, words: ["ContainersNotReady", "ReadinessGatesNotReady"] },
+  Starting: { phases: WAITING, words: ["Uninitialized", "Created"] },
+  Stopping: { phases: STOPPING, words: ["PodNotTerminated", "PodTerminating", "Halting"] },
+  Suspended: { phases: [], words: ["SandboxSuspended", "PodTerminated", "Paused"] },
+  Unschedulable: { phases: WAITING, words: ["SchedulingGated"] },
+  Scheduled: { phases: [], words: ["PodScheduled"] },
+  BackendReady: { phases: [], words: ["Running"] },
+  ClaimPending: {
+    phases: ["Provisioning"],
+    words: ["AdoptionConflict", "SandboxCreatePending", "SandboxMissing", "SandboxNotReady"],
+  },
+  ClaimSourceMissing: { phases: ["Provisioning"], words: ["TemplateNotFound", "WarmPoolNotFound"] },
+  ClaimInvalid: {
+    phases: ENDED,
+    words: ["InvalidMetadata", "EnvVarsInjectionRejected", "VolumeClaimTemplatesError"],
+  },
+  ImagePullFailed: {
+    phases: [...WAITING, ...ENDED],
+    words: [
+      "ErrImagePull",
+      "ImagePullBackOff",
+      "ImageInspectError",
+      "RegistryUnavailable",
+      "ErrImageNeverPull",
+    ],
+  },
+  ImageInvalid: { phases: ENDED, words: ["InvalidImageName"] },
+  ContainerConfigInvalid: { phases: WAITING, words: ["CreateContainerConfigError"] },
+  ContainerStartFailed: {
+    phases: [...WAITING, ...ENDED],
+    words: [
+      "CreateContainerError",
+      "RunContainerError",
+      "CreatePodSandboxError",
+      "ConfigPodSandboxError",
+      "StartError",
+    ],
+  },
+  CrashLoop: { phases: WAITING, words: ["CrashLoopBackOff"] },
+  ComputeStateUnknown: {
+    phases: [...WAITING, ...STOPPING, ...ENDED],
+    // Kubernetes says `Unknown` of an end too, which its observer knows; Podman's driver of a state.
+    words: ["PodStateUnknown", "PodSchedulingUnknown", "Unknown"],
+  },
+  BackendOperationFailed: {
+    phases: [...WAITING, ...STOPPING, ...ENDED],
+    words: ["KillContainerError", "KillPodSandboxError", "ResizePodInPlaceError", "RemoveContainerError"],
+  },
+  MainProcessCompleted: { phases: [], words: ["PodSucceeded", "Completed", "Halted"] },
+  MainProcessFailed: { phases: ENDED, words: ["PodFailed"] },
+  ProcessExited: { phases: ENDED, words: ["Error"] },
+  Killed: { phases: ENDED, words: ["ContainerStatusUnknown"] },
+  OutOfMemory: { phases: ENDED, words: ["OOMKilled"] },
+  Evicted: { phases: ENDED, words: ["Evicted", "EvictionByEvictionAPI", "TerminationByKubelet"] },
+  Preempted: { phases: ENDED, words: ["Preempting", "PreemptionByScheduler"] },
+  NodeShutdown: { phases: ENDED, words: ["NodeShutdown", "Terminated", "Shutdown"] },
+  NodeLost: { phases: [], words: ["NodeLost", "DeletionByTaintManager", "DeletionByPodGC"] },
+  DeadlineExceeded: { phases: ENDED, words: ["DeadlineExceeded"] },
+  AdmissionRejected: {
+    phases: ENDED,
+    words: [
+      "OutOfcpu",
+      "OutOfmemory",
+      "OutOfpods",
+      "OutOfephemeral-storage",
+      "NodeAffinity",
+      "UnexpectedAdmissionError",
+    ],
+  },
+  OwnershipConflict: { phases: [...STOPPING, ...ENDED], words: ["MultiplePods", "PodNotOwned"] },
+  Expired: { phases: STOPPING, words: ["SandboxExpired", "ClaimExpired"] },
 };
 
 /** What is published for a backend's word. */
@@ -109,28 +176,30 @@ export interface PublishedReason {
   readonly cause?: ConditionCause | undefined;
 }
 
-const publishedWords: ReadonlyMap<string, PublishedReason> = new Map(
-  Object.entries(backendWords).flatMap(([reason, words]) =>
-    words.map((word) => [
-      word,
-      Object.freeze({ reason, cause: Object.freeze({ reason: word, message: "" }) }),
-    ]),
-  ),
+const catalogNames: ReadonlyMap<string, string> = new Map(
+  Object.entries(backendWords).flatMap(([reason, { words }]) => words.map((word) => [word, reason])),
 );
 
 /**
- * What stands for a backend's word: the catalog's word with the backend's as its cause, a word that the catalog does not
- * know as it is (a newer backend may have it), and the fallback where the word may not be published at all. What the
- * observer calls the failure comes first; Kubernetes would refuse the whole status for a word that it does not accept.
+ * What stands for a backend's word beside a phase: the catalog's word with the backend's as its cause, a word that the
+ * catalog does not know as it is (a newer backend may have it), and the fallback where the word may not be published at
+ * all. What the observer calls the failure comes first; Kubernetes would refuse the whole status for a word that it does
+ * not accept. A word whose reason does not accompany the phase is only the fallback's cause: what says that a run is
+ * over must not make anybody give up on one that is waited for.
  */
 export function published(
   { failureReason, backendReason }: Pick<Observation, "failureReason" | "backendReason">,
   fallback: string,
+  phase: Phase,
 ): PublishedReason {
   const word = failureReason ?? backendReason ?? fallback;
-  return (
-    publishedWords.get(word) ?? {
+  const name = catalogNames.get(word);
+  // An observer's own verdict is the catalog's word already, and stands whatever comes of it.
+  if (name === undefined || (name === word && failureReason !== null)) {
+    return {
       reason: failureReason !== null ? sanitizeReason(word) : PUBLISHABLE.test(word) ? word : fallback,
-    }
-  );
+    };
+  }
+  const reason = backendWords[name]?.phases.includes(phase) === true ? name : fallback;
+  return reason === word ? { reason } : { reason, cause: { reason: sanitizeReason(word), message: "" } };
 }

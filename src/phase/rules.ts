@@ -11,6 +11,7 @@ import {
   COMPUTE_RESOURCE_MISSING,
   exitReasons,
   IMAGE_PREPARATION_TIMED_OUT,
+  MAIN_PROCESS_COMPLETED,
   PROVISIONING_TIMED_OUT,
   type PublishedReason,
   published,
@@ -107,7 +108,7 @@ function failure(context: RuleContext, fallback: string): RuleOutcome {
   const { observation } = context;
   return to(
     "Error",
-    published(observation, fallback),
+    published(observation, fallback, "Error"),
     observation.message ?? "The backend reports a failure that waiting cannot mend.",
   );
 }
@@ -123,6 +124,7 @@ function waitingReason(context: RuleContext): string | PublishedReason {
   return published(
     observation.ready === true ? { ...observation, backendReason: null } : observation,
     record.phase === "Starting" ? "Starting" : "DependenciesNotReady",
+    record.phase === "Starting" ? "Starting" : "Provisioning",
   );
 }
 
@@ -278,7 +280,8 @@ export const phaseRules: readonly PhaseRule[] = Object.freeze([
     on: { desired: "running" },
     when: ({ record }) =>
       (record.phase === "Error" || record.phase === "Completed") && record.desired === "running",
-    decide: (context) => hold(context, context.record.phase === "Completed" ? "Completed" : "Error"),
+    decide: (context) =>
+      hold(context, context.record.phase === "Completed" ? MAIN_PROCESS_COMPLETED : "BackendError"),
   },
   {
     name: "deadline-over",
@@ -324,7 +327,8 @@ export const phaseRules: readonly PhaseRule[] = Object.freeze([
     on: { desired: "stopped" },
     when: (context) =>
       isStopIntent(context) && isOwnResult(context.record) && context.observation.running !== true,
-    decide: (context) => hold(context, context.record.phase),
+    // An error without a reason is no result of a run.
+    decide: (context) => hold(context, MAIN_PROCESS_COMPLETED),
   },
   {
     name: "stop-conflict",
@@ -498,7 +502,7 @@ export const phaseRules: readonly PhaseRule[] = Object.freeze([
     on: { running: false },
     when: ({ observation }) => observation.completed === true && observation.running === false,
     decide: ({ observation }) =>
-      to("Error", published(observation, "ProcessExited"), "The run ended without success."),
+      to("Error", published(observation, "ProcessExited", "Error"), "The run ended without success."),
   },
   {
     name: "foreign-stop",
@@ -511,7 +515,11 @@ export const phaseRules: readonly PhaseRule[] = Object.freeze([
     holds: false,
     when: ({ observation }) => observation.terminating === true,
     decide: ({ observation }) =>
-      to("Stopping", published(observation, "Stopping"), "The run is being stopped from outside."),
+      to(
+        "Stopping",
+        published(observation, "Stopping", "Stopping"),
+        "The run is being stopped from outside.",
+      ),
   },
   {
     name: "expired",
