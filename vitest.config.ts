@@ -6,7 +6,8 @@ export default defineConfig({
     include: ["src/**/*.test.ts", "test/**/*.test.ts", "examples/*/test/**/*.test.ts"],
     // Exhaustive walks and property tests take their time on a busy machine; none of them waits for any.
     testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // Hooks start and remove engines, and read and write whole images.
+    hookTimeout: 240_000,
     reporters: ["default", new SkipReporter()],
     coverage: {
       provider: "v8",

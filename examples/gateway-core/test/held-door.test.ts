@@ -48,6 +48,10 @@ it("lets so much through and no more until it is told, also on a connection that
   await once(other, "data");
   other.destroy();
   expect(got).toBeLessThan(2 * SIZE);
+  const before = got;
+  door.pass(1_000_000);
+  await arrived(before + 1_000_000);
+  expect(got).toBeLessThan(2 * SIZE);
   door.letGo();
   await arrived(2 * SIZE);
 });

@@ -74,7 +74,7 @@ export function open({ operations }: SandboxView): readonly string[] {
   );
 }
 
-export async function until<Value>(look: () => Promise<Value | null>, limitMs = 50_000): Promise<Value> {
+export async function until<Value>(look: () => Promise<Value | null>, limitMs = 120_000): Promise<Value> {
   const end = Date.now() + limitMs;
   for (;;) {
     const found = await look();

@@ -1,7 +1,7 @@
 import type Docker from "dockerode";
 import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
-import { mkdir, mkdtemp } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
@@ -109,6 +109,13 @@ export class TestEngine {
       volumes: Volumes.map(({ Name }) => Name),
       dangling: images.length,
     };
+  }
+
+  /** Temporary data of layers that are being fetched, imported or unpacked. */
+  async staging(): Promise<string[]> {
+    const data = join(this.dir, "data");
+    const places = [join(data, "tmp"), join(data, "image/overlay2/layerdb/tmp")];
+    return (await Promise.all(places.map((place) => readdir(place).catch(() => [])))).flat();
   }
 
   /** Runs a program in a container and returns what it wrote. */

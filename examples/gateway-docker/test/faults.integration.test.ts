@@ -7,7 +7,6 @@ import {
   type StartedGatewayOptions,
 } from "@slipway-examples/gateway-core/testing";
 import { createWriteStream } from "node:fs";
-import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
@@ -100,33 +99,72 @@ describe.skipIf(whyNoEngine !== null)(
 
     it("two creates of one archive at once import it once", async () => {
       const path = await archive(150_000_000);
-      const { client } = await opened();
+      // However fast an import is: it stands in its middle until the other one waits for it.
+      const dir = await temp.make();
+      const door = await HeldDoor.open(join(engine.dir, "docker.sock"), join(dir, "docker.sock"));
+      door.hold(20_000_000);
+      const { client } = await opened({ dir });
       const events = await engine.docker.getEvents({ filters: { event: ["import"] } });
       const imports: string[] = [];
       events.on("data", (chunk: Buffer) => imports.push(String(chunk)));
       const image = { name: "local:1", path };
       const command = ["sleep", "1000"];
-      const both = await Promise.all(
-        ["first", "second"].map((name) => client.create({ name, image, command })),
-      );
-      const ready = await Promise.all(both.map(({ id }) => until(id, settled)));
+      const { id: first } = await client.create({ name: "first", image, command });
+      await until(first, ({ steps }) => (steps[0]?.position ?? 0) >= 20_000_000);
+      const { id: second } = await client.create({ name: "second", image, command });
+      const waiting = await until(second, ({ deadline }) => deadline?.pausedAt !== null);
+      expect(waiting).toMatchObject({ phase: "Provisioning", reason: "Preparation" });
+      expect(open(waiting)).toEqual(["stop: stop", "delete: delete"]);
+      expect(waiting.steps.filter(({ status }) => status === "running")).toMatchObject([
+        { step: "image-wait", activeLabel: "Importing image from archive for another sandbox" },
+      ]);
+      door.letGo();
+      const ready = await Promise.all([first, second].map((id) => until(id, settled)));
       (events as unknown as { destroy: () => void }).destroy();
       expect(imports).toHaveLength(1);
       for (const view of ready) {
-        expect(view).toMatchObject({ phase: "Ready", attempt: 1 });
-        // The one that waited says so by a step of its own, which names the same image.
+        expect(view).toMatchObject({ phase: "Ready", reason: "DependenciesReady", attempt: 1 });
         expect(view.steps[0]).toMatchObject({ subject: "local:1" });
         expect(view.steps).toContainEqual(expect.objectContaining({ step: "image", subject: "local:1" }));
         expect(open(view)).toEqual(["start: noop", "stop: stop", "delete: delete"]);
       }
       expect((await engine.remains()).containers).toHaveLength(2);
+      await gateway.removeAll(LIMIT_MS);
+      door.close();
+    });
+
+    it("an engine that is killed in the middle of an import: it is imported again, in the same deadline", async () => {
+      const path = await archive(100_000_000);
+      const dir = await temp.make();
+      const door = await HeldDoor.open(join(engine.dir, "docker.sock"), join(dir, "docker.sock"));
+      door.hold(20_000_000);
+      const { client } = await opened({ dir });
+      const image = { name: "big:1", path };
+      const { id, deadline } = await client.create({ name: "again", image, command: ["sleep", "1000"] });
+      await until(id, ({ steps }) => (steps[0]?.position ?? 0) >= 20_000_000);
+      await engine.kill();
+      door.letGo();
+      // The launch has failed and is due again: what there was of the engine said why.
+      const waiting = await until(id, ({ message }) => /socket|ECONN|connect|hang up|EPIPE/.test(message));
+      expect(waiting).toMatchObject({ phase: "Provisioning", reason: "Preparation", attempt: 1 });
+      expect(open(waiting)).toEqual(["stop: stop", "delete: delete"]);
+      await engine.start();
+      const ready = await until(id, settled);
+      expect(ready).toMatchObject({ phase: "Ready", reason: "DependenciesReady", attempt: 1 });
+      expect(ready.run).toBeGreaterThan(1);
+      expect(ready.deadline?.startedAt).toBe(deadline?.startedAt);
+      expect(open(ready)).toEqual(["start: noop", "stop: stop", "delete: delete"]);
+      // What an engine that was killed had half written is in its own store, where no request reaches it.
+      expect(await engine.remains()).toMatchObject({ containers: [expect.any(String)], dangling: 0 });
+      await gateway.removeAll(LIMIT_MS);
+      door.close();
     });
 
     it("a delete in the middle of an import ends it, and the engine keeps nothing of it", async () => {
       const path = await archive(600_000_000);
       const images = async (): Promise<string[]> =>
         (await engine.docker.listImages()).map(({ Id }) => Id).sort();
-      const before = await images();
+      const [before, stagedBefore] = [await images(), await engine.staging()];
       // However fast the import is: it stands in its middle until it was deleted.
       const dir = await temp.make();
       const door = await HeldDoor.open(join(engine.dir, "docker.sock"), join(dir, "docker.sock"));
@@ -142,10 +180,9 @@ describe.skipIf(whyNoEngine !== null)(
       expect(open(moving)).toEqual(["stop: stop", "delete: delete"]);
       await gateway.removeAll(LIMIT_MS);
       door.close();
-      const data = join(engine.dir, "data");
       await eventually("nothing staged", async () => {
-        const layers = await readdir(join(data, "image/overlay2/layerdb/tmp")).catch(() => []);
-        return [...(await readdir(join(data, "tmp")).catch(() => [])), ...layers].length === 0;
+        const staged = await engine.staging();
+        return staged.every((name) => stagedBefore.includes(name));
       });
       expect(await images()).toEqual(before);
     });
@@ -161,7 +198,7 @@ describe.skipIf(whyNoEngine !== null)(
           id,
           ({ message, phase }) => /no space left/.test(message) || phase === "Error",
         );
-        expect(full).toMatchObject({ phase: "Provisioning", attempt: 1 });
+        expect(full).toMatchObject({ phase: "Provisioning", reason: "Preparation", attempt: 1 });
         expect(full.deadline).toMatchObject({ status: "active", phase: "preparation" });
         expect(open(full)).toEqual(["stop: stop", "delete: delete"]);
       } finally {

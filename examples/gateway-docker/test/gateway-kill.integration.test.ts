@@ -69,12 +69,15 @@ describe.skipIf(whyNoEngine !== null)(
         command: ["sleep", "1000"],
       });
       const before = await until(id, ({ steps }) => (steps[0]?.position ?? 0) >= 20_000_000);
+      expect(before).toMatchObject({ phase: "Provisioning", reason: "Preparation" });
       expect(open(before)).toEqual(["stop: stop", "delete: delete"]);
       await gateway.end("SIGKILL");
       door.letGo();
       await start();
       const ready = await until(id, ({ phase }) => phase === "Ready" || phase === "Error");
-      expect(ready).toMatchObject({ phase: "Ready", attempt: 1 });
+      expect(ready).toMatchObject({ phase: "Ready", reason: "DependenciesReady", attempt: 1 });
+      expect(open(ready)).toEqual(["start: noop", "stop: stop", "delete: delete"]);
+      expect(await engine.staging()).toEqual([]);
       expect(ready.run).toBeGreaterThan(before.run);
       expect(ready.deadline?.startedAt).toBe(deadline?.startedAt);
       expect((await engine.remains()).containers).toHaveLength(1);
@@ -88,11 +91,12 @@ describe.skipIf(whyNoEngine !== null)(
       const [container] = await engine.docker.listContainers();
       await gateway.end("SIGKILL");
       await start();
-      expect(await client.get(id)).toMatchObject({ phase: "Ready" });
-      await until(id, (view) => open(view)[0] === "start: noop");
+      expect(await client.get(id)).toMatchObject({ phase: "Ready", reason: "DependenciesReady" });
+      await until(id, (view) => open(view).join() === "start: noop,stop: stop,delete: delete");
       await engine.exec(container!.Id, "touch", "/workspace/go");
       const ended = await until(id, ({ phase }) => phase !== "Ready");
-      expect(ended).toMatchObject({ phase: "Error", exitCode: 6, attempt: 1 });
+      expect(ended).toMatchObject({ phase: "Error", reason: "MainProcessFailed", exitCode: 6, attempt: 1 });
+      expect(open(ended)).toEqual(["start: restart", "stop: noop", "delete: delete"]);
       // It was the one container, whatever the gateway did meanwhile.
       expect((await engine.docker.listContainers({ all: true })).map(({ Id }) => Id)).toEqual([
         container!.Id,

@@ -73,6 +73,7 @@ class PodmanService {
 
 describe.skipIf(whyNoPodman !== null)(
   `the driver over Podman's compatible API (${whyNoPodman ?? "podman"})`,
+  { timeout: 240_000 },
   () => {
     let podman: PodmanService;
 

@@ -9,6 +9,7 @@ const sleep = ["sleep", "1000"];
 
 describe.skipIf(whyNoEngine !== null)(
   `what the Docker driver refuses, on a real engine (${whyNoEngine ?? "dockerd"})`,
+  { timeout: 240_000 },
   () => {
     let engine: TestEngine;
     const benches: DriverBench[] = [];

@@ -67,7 +67,11 @@ describe.skipIf(whyNoEngine !== null).each([
     // While there is no engine nothing is learnt, and the record stands.
     const silence = await at.observe(RUN_1).catch(() => null);
     expect(silence).toBeNull();
-    expect(after("Provisioning", "running", silence)).toMatchObject({ phase: "Provisioning", stale: true });
+    expect(after("Provisioning", "running", silence)).toMatchObject({
+      phase: "Provisioning",
+      stale: true,
+      open: ["stop: stop", "delete: delete"],
+    });
     letGo();
     await engine.start(options);
     const seen = await at.observe(RUN_1);
@@ -92,7 +96,12 @@ describe.skipIf(whyNoEngine !== null).each([
     await engine.start(options);
     const seen = await at.observe(RUN_1, handle);
     if (live) {
-      expect(after("Ready", "running", seen)).toMatchObject({ phase: "Ready", stale: false });
+      expect(after("Ready", "running", seen)).toEqual({
+        phase: "Ready",
+        reason: "DependenciesReady",
+        stale: false,
+        open: ["start: noop", "stop: stop", "delete: delete"],
+      });
       expect((await engine.docker.getContainer(handle).inspect()).State.Pid).toBe(State.Pid);
       return;
     }

@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { vmDrivers } from "../src/index.js";
-import { filesIn, Lab, whyNoLab } from "./lab.js";
+import { filesIn, Lab, openWays, whyNoLab } from "./lab.js";
 
 const run = promisify(execFile);
 
@@ -46,6 +46,7 @@ describe.skipIf(whyNoLab !== null)(
       gateway = null;
       await eventually("no container left", async () => (await lab.containers()).length === 0);
       await eventually("no process left", async () => (await lab.processes()).length === 0);
+      expect(await lab.mounts()).toEqual([]);
     });
 
     afterAll(async () => {
@@ -129,12 +130,14 @@ describe.skipIf(whyNoLab !== null)(
             ({ phase: now, decision }) => now === "Ready" && !decision.stale,
             back,
           );
-          expect(adopted).toMatchObject({ attempt: 1, run: 1, exitCode: null });
+          expect(adopted).toMatchObject({ reason: "DependenciesReady", attempt: 1, run: 1, exitCode: null });
+          expect(openWays(adopted)).toEqual(["start: noop", "stop: stop", "delete: delete"]);
           expect(await lab.machines()).toEqual([before]);
 
           await back.stop(id);
           const stopped = await until("Stopped", ({ phase: now }) => now === "Stopped", back);
-          expect(stopped.operations).toMatchObject({ start: { allowed: true }, delete: { allowed: true } });
+          expect(stopped.reason).toBe("Stopped");
+          expect(openWays(stopped)).toEqual(["start: resume", "stop: noop", "delete: delete"]);
           expect(await left(vmOfProcess())).toEqual([`sandboxes/${id}/workspace.img`]);
           await back.delete(id);
           await eventually("gone", async () => (await back.list()).items.length === 0, LIMIT_MS);
@@ -190,7 +193,8 @@ describe.skipIf(whyNoLab !== null)(
           thaw();
         }
         const clean = await until(id, ({ deadline }) => deadline?.cleanup.status === "done", LIMIT_MS);
-        expect(clean.operations).toMatchObject({ start: { allowed: true }, delete: { allowed: true } });
+        expect(clean).toMatchObject({ phase: "Error", reason: "ImagePreparationTimedOut" });
+        expect(openWays(clean)).toEqual(["start: restart", "stop: stop", "delete: delete"]);
         expect(await lab.containers()).toEqual([]);
         expect(await left()).toEqual([]);
         await gateway!.removeAll(LIMIT_MS);
@@ -223,7 +227,9 @@ describe.skipIf(whyNoLab !== null)(
             LIMIT_MS,
           );
           expect(again.run).toBeGreaterThan(1);
+          expect(again).toMatchObject({ phase: "Provisioning", reason: "Preparation", attempt: 1 });
           expect(again.deadline).toMatchObject({ phase: "preparation", status: "active" });
+          expect(openWays(again)).toEqual(["stop: stop", "delete: delete"]);
           expect(await lab.containers()).toEqual([]);
           await back.delete(id);
           await eventually("gone", async () => (await back.list()).items.length === 0, LIMIT_MS);
@@ -241,7 +247,9 @@ describe.skipIf(whyNoLab !== null)(
         const { client, until } = await opened(open());
         const letGo = lab.holdExports();
         const { id } = await client.create(create);
-        await until(id, ({ steps }) => (steps[0]?.position ?? 0) > 0);
+        const exporting = await until(id, ({ steps }) => (steps[0]?.position ?? 0) > 0);
+        expect(exporting).toMatchObject({ phase: "Provisioning", reason: "Preparation" });
+        expect(openWays(exporting)).toEqual(["stop: stop", "delete: delete"]);
         await gateway!.removeAll(LIMIT_MS).finally(letGo);
         expect(await filesIn(join(dataDir, "vm"))).toEqual([]);
       },
@@ -267,8 +275,9 @@ describe.skipIf(whyNoLab !== null)(
             ({ message, phase }) => message.includes("No space left on device") || phase === "Error",
             LIMIT_MS,
           );
-          expect(full).toMatchObject({ phase: "Provisioning", attempt: 1, deadline: { status: "active" } });
-          expect(full.operations).toMatchObject({ stop: { allowed: true }, delete: { allowed: true } });
+          const goesOn = { phase: "Provisioning", reason: "Preparation", attempt: 1 };
+          expect(full).toMatchObject({ ...goesOn, deadline: { status: "active" } });
+          expect(openWays(full)).toEqual(["stop: stop", "delete: delete"]);
           await gateway.client.stop(id);
           await gateway.until(id, ({ phase }) => phase === "Stopped", LIMIT_MS);
           expect(await left()).toEqual([]);
@@ -294,7 +303,7 @@ describe.skipIf(whyNoLab !== null)(
         expect(failed).toMatchObject({ phase: "Error", reason });
         expect(failed.message).toContain(name);
         const settled = await until(id, ({ deadline }) => deadline?.cleanup.status !== "pending", LIMIT_MS);
-        expect(settled.operations).toMatchObject({ start: { allowed: true }, delete: { allowed: true } });
+        expect(openWays(settled)).toEqual(["start: restart", "stop: stop", "delete: delete"]);
         await gateway!.removeAll(LIMIT_MS);
         expect(await left()).toEqual([]);
       },

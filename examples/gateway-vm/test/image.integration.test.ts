@@ -61,10 +61,17 @@ describe.skipIf(whyNoLab !== null)(
       "names the image that was asked for, shows its bytes, and is not ready before its file system is",
       async () => {
         let readyAt = -1;
+        const letGo = lab.holdExports();
         const launch = await cold({}, (report, { reports }) => {
           if (report.step !== "image" || report.done !== true) return;
           readyAt = reports.length;
         });
+        const bytes = (): number => Math.max(0, ...launch.step("image").map(({ position = 0 }) => position));
+        await eventually("bytes", () => Promise.resolve(bytes() > 0));
+        // It stands in its middle, and what is there so far is told.
+        const before = bytes();
+        lab.passExports(50_000_000);
+        await eventually("more bytes", () => Promise.resolve(bytes() > before)).finally(letGo);
         await launch.result;
         const [first] = launch.reports;
         expect(first).toMatchObject({
@@ -160,10 +167,12 @@ describe.skipIf(whyNoLab !== null)(
     it(
       "a delete in the middle of an export leaves nothing",
       async () => {
-        const launch = await cold({}, (report, { controller }) => {
-          if (flows(report)) controller.abort(new Error("deleted"));
-        });
+        const letGo = lab.holdExports();
+        const launch = await cold();
+        await eventually("it exports", () => Promise.resolve(launch.reports.some(flows)));
+        launch.controller.abort(new Error("deleted"));
         await expect(launch.result).rejects.toThrow("deleted");
+        letGo();
         await lab.driver(dataDir).remove(launch.request.sandbox, context);
         await nothingLeft();
       },
@@ -173,11 +182,11 @@ describe.skipIf(whyNoLab !== null)(
     it(
       "an engine that stands still is left behind, and its container goes when it moves again",
       async () => {
-        let thaw = (): void => undefined;
-        const launch = await cold({}, (report) => {
-          if (flows(report)) thaw = lab.freezeEngine();
-        });
-        await eventually("it stands still", () => Promise.resolve(launch.reports.some(flows)));
+        const letGo = lab.holdExports();
+        const launch = await cold();
+        await eventually("it exports", () => Promise.resolve(launch.reports.some(flows)));
+        const thaw = lab.freezeEngine();
+        letGo();
         launch.controller.abort(new Error("stalled"));
         await expect(launch.result).rejects.toThrow("stalled");
         const { sandbox } = launch.request;
@@ -197,12 +206,12 @@ describe.skipIf(whyNoLab !== null)(
     it(
       "an engine that is killed in the middle fails the launch, not for good, and nothing half is kept",
       async () => {
-        let killed: Promise<void> | undefined;
-        const launch = await cold({}, (report) => {
-          if (flows(report)) killed ??= lab.killEngine();
-        });
+        const letGo = lab.holdExports();
+        const launch = await cold();
+        await eventually("it exports", () => Promise.resolve(launch.reports.some(flows)));
+        await lab.killEngine();
+        letGo();
         await expect(launch.result).rejects.not.toHaveProperty("name", "PermanentDriverError");
-        await killed;
         expect(await filesIn(join(dataDir, "images"))).toEqual([]);
         await lab.startEngine();
         // The same sandbox, a later run: what the one before left in the engine goes first.

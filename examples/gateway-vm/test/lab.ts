@@ -1,4 +1,10 @@
-import type { DriverProgress, Json, LaunchRequest, SandboxRef } from "@slipway-examples/gateway-core";
+import type {
+  DriverProgress,
+  Json,
+  LaunchRequest,
+  SandboxRef,
+  SandboxView,
+} from "@slipway-examples/gateway-core";
 import { HeldDoor } from "@slipway-examples/gateway-core/testing";
 import Docker from "dockerode";
 import { execFile, spawn } from "node:child_process";
@@ -75,6 +81,11 @@ export class Lab {
   holdExports(): () => void {
     this.#door?.hold(HELD_AT);
     return () => this.#door?.letGo();
+  }
+
+  /** Lets the exports that are held go on for so many bytes. */
+  passExports(bytes: number): void {
+    this.#door?.pass(bytes);
   }
 
   driver(dataDir: string, options: Partial<VmDriverOptions> = {}): VmDriver {
@@ -165,6 +176,13 @@ export class Lab {
     await run(join(ENGINES, "docker.sh"), ["remove", this.engineDir]);
     await rm(this.dir, { recursive: true, force: true });
   }
+}
+
+/** The operations of a sandbox that are open, and by which way. */
+export function openWays({ operations }: SandboxView): readonly string[] {
+  return Object.entries(operations).flatMap(([name, gate]) =>
+    gate.allowed ? [`${name}: ${gate.route}`] : [],
+  );
 }
 
 /** Every file below a directory, by its path in it. */

@@ -10,8 +10,10 @@ import { filesIn, Lab, whyNoLab } from "./lab.js";
 const PAD_MB = 1500;
 const IMAGE = "local-big:1";
 
-/** What one window for everything would be here, in proportion to the five minutes that real gateways have had. */
-const SHARED_WINDOW_MS = 5000;
+/** The one window for everything that real gateways have had. It passes on the clock of the test. */
+const SHARED_WINDOW_MS = 300_000;
+/** The clock leaps over no lease: the launch is alive. */
+const LEASE_MS = 3_600_000;
 const LIMIT_MS = 900_000;
 /** Silence that no load makes: it is over when the clock of the test leaps. */
 const STALL_MS = 600_000;
@@ -51,6 +53,7 @@ describe.skipIf(whyNot !== null)(
         dataDir,
         budgets: { ...DEFAULT_BUDGETS, ...budgets },
         clock,
+        leaseMs: LEASE_MS,
       });
       return gateway;
     };
@@ -84,11 +87,27 @@ describe.skipIf(whyNot !== null)(
       timeout: LIMIT_MS,
     }, async () => {
       const admissionMs = 120_000;
-      const { client } = await open({ admissionMs });
+      const clock = new LeapingClock();
+      const { client } = await open({ admissionMs, stallMs: STALL_MS }, clock);
+      // However fast an export is: this one stops every hundred megabytes until what is there was seen.
+      const letGo = lab.holdExports();
       const { id } = await client.create({ ...create, policy: { version: 99 } });
       // What every guest boots from is there at once. It is not what was asked for, and no step claims that it is.
       expect(await readdir(lab.guestDir)).toEqual(expect.arrayContaining(["initrd.gz", "vmlinuz"]));
       const seen: SandboxView[] = [];
+      const moving: number[] = [];
+      for (let stop = 0; stop < 12; stop += 1) {
+        const before = moving.at(-1) ?? 0;
+        const moved = await gateway.until(
+          id,
+          (view) => seen.push(view) > 0 && (view.steps[0]?.position ?? 0) > before,
+          LIMIT_MS,
+        );
+        moving.push(moved.steps[0]!.position!);
+        lab.passExports(100_000_000);
+      }
+      clock.leap(SHARED_WINDOW_MS);
+      letGo();
       const refused = await gateway.until(
         id,
         (view) => {
@@ -101,11 +120,7 @@ describe.skipIf(whyNot !== null)(
 
       const first = seen.find(({ steps }) => steps.length > 0)?.steps[0];
       expect(first).toMatchObject({ step: "image", subject: IMAGE, finishedAt: null });
-      const images = seen.flatMap(({ steps }) => steps.filter(({ step }) => step === "image"));
-      const moving = new Set(
-        images.filter(({ finishedAt }) => finishedAt === null).map((step) => step.position),
-      );
-      expect(moving.size).toBeGreaterThan(10);
+      expect(moving.at(-1)).toBeLessThan(1_500_000_000);
 
       const [image, disk, machine] = refused.steps;
       expect(image).toMatchObject({ label: "Image exported from local Docker", subject: IMAGE });
@@ -120,7 +135,7 @@ describe.skipIf(whyNot !== null)(
 
       const { startedAt, phaseEnteredAt, deadlineAt, phase } = refused.deadline!;
       expect(phase).toBe("admission");
-      expect(phaseEnteredAt - startedAt).toBeGreaterThan(SHARED_WINDOW_MS);
+      expect(phaseEnteredAt - startedAt).toBeGreaterThanOrEqual(SHARED_WINDOW_MS);
       expect(deadlineAt! - phaseEnteredAt).toBeGreaterThanOrEqual(admissionMs);
       await client.update(id, { policy: { version: 1 } });
       await gateway.until(id, ({ phase: now }) => now === "Ready", LIMIT_MS);

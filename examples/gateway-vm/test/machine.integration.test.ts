@@ -232,7 +232,9 @@ describe.skipIf(whyNoLab !== null)(
       await driver.remove(sandbox, context);
     });
 
-    it("a machine that cannot start is no machine: its complaint is the message", async () => {
+    it("a machine that cannot start is no machine: its complaint is the message", {
+      timeout: BOOT_LIMIT_MS,
+    }, async () => {
       const launch = box({ options: { memoryMb: 1_048_576 } });
       await expect(launch.result).rejects.toThrow(/QEMU does not come up: .*(memory|allocate)/i);
       expect(await filesIn(join(dataDir, "sandboxes", launch.request.sandbox.id))).toEqual(["workspace.img"]);

@@ -35,6 +35,12 @@ export class HeldDoor {
     this.#holds += 1;
   }
 
+  /** Lets so many bytes more of each connection through. */
+  pass(bytes: number): void {
+    this.letGo();
+    this.hold(bytes);
+  }
+
   letGo(): void {
     this.#limit = Number.POSITIVE_INFINITY;
     for (const resume of this.#held.splice(0)) resume();
