@@ -130,6 +130,39 @@ describe("a watch that is silent", () => {
   });
 });
 
+describe("what a watch may tell beside changes", () => {
+  const event = (type: string, what: unknown) => ({ type, object: what });
+  const failed = event("ERROR", { kind: "Status", code: 500, message: "etcd leader changed" });
+
+  it("is passed over where it is no object, and resumed behind where it is an error of the server", async () => {
+    await using it = server(
+      [list("10", "a")],
+      [
+        [
+          [10, event("ADDED", null)],
+          [10, event("ADDED", {})],
+          [10, event("MODIFIED", { metadata: {} })],
+          [10, event("DELETED", { kind: "Thing" })],
+          [10, event("SOMETHING", object("c", "11"))],
+          [10, []],
+          [10, event("ADDED", object("b", "12"))],
+          [10, failed],
+        ],
+        [[10, failed]],
+        [[10, event("DELETED", object("a", "13"))]],
+      ],
+    );
+    await it.clock.advanceAsync(60_000);
+    expect(it.asked.map((line) => line.replace(/^\d+s /, ""))).toEqual([
+      "list",
+      "watch from 10",
+      "watch from 12",
+      "watch from 12",
+    ]);
+    expect(it.names().filter((name) => name !== "")).toEqual(["b"]);
+  });
+});
+
 describe("a version that the server has not come to, as after a restore from a backup", () => {
   it("is given up when the server says so", async () => {
     const status = {

@@ -173,6 +173,30 @@ describe("the reflector", () => {
     expect(it.cluster.server.ledger.requests).toBeLessThan(8);
   });
 
+  it("comes back to a server that has too many watches when that says, and lists nothing for it", async () => {
+    await using it = await followed();
+    await it.put();
+    void it.start();
+    await it.driven.run(1000);
+    const { server } = it.cluster;
+    server.ledger.reset();
+    const busy = server.faults.inject({
+      fault: { kind: "status", code: 429, retryAfterSeconds: 45 },
+      when: ({ verb }) => verb === "watch",
+    });
+    server.cutWatches();
+    await it.driven.run(180_000);
+    const watches = server.ledger.recent.filter(({ verb }) => verb === "watch").map(({ at }) => at);
+    expect(watches.length).toBeGreaterThanOrEqual(2);
+    for (const [index, at] of watches.slice(1).entries())
+      expect(at - (watches[index] ?? 0)).toBeGreaterThanOrEqual(45_000);
+    busy[Symbol.dispose]();
+    await it.put();
+    await it.driven.run(120_000);
+    expect(Object.fromEntries(it.seen.objects)).toEqual(await it.truth());
+    expect(it.seen.lists).toBe(1);
+  });
+
   it("moves on with bookmarks, so that a quiet watch does not grow too old", async () => {
     await using it = await followed();
     await it.put();
