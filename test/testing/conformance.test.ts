@@ -47,6 +47,12 @@ class BrokenStore extends MemoryRecordStore {
       return { ...found, record: { phase, desired, since } };
     }
     if (this.fault === "one version for all" && found !== null) return { ...found, version: 1 };
+    if (this.fault === "ids without case" && found === null && id !== id.toLowerCase())
+      return super.get(id.toLowerCase());
+    if (this.fault === "cuts long texts" && found !== null) {
+      const { message } = found.record;
+      return { ...found, record: { ...found.record, ...(message && { message: message.slice(0, 255) }) } };
+    }
     return found;
   }
 
@@ -80,6 +86,10 @@ class BrokenStore extends MemoryRecordStore {
     switch (this.fault) {
       case "swaps on any version":
         return found === null ? null : super.compareAndSwap(id, found.version, next);
+      case "swaps on a later version":
+        return found !== null && Number(found.version) <= Number(version)
+          ? super.compareAndSwap(id, found.version, next)
+          : null;
       case "swaps what is not there":
         return found === null ? this.put(id, next) : super.compareAndSwap(id, version, next);
       case "looks first and writes later": {
@@ -145,6 +155,54 @@ class CountingStore extends MemoryRecordStore {
   };
 }
 
+/** Reads what it read before: right for one, and wrong for whoever shares the records. */
+class CachingStore implements RecordStore {
+  readonly #store: RecordStore;
+  readonly #read = new Map<string, StoredRecord | null>();
+
+  constructor(store: RecordStore) {
+    this.#store = store;
+  }
+
+  async get(id: string): Promise<StoredRecord | null> {
+    const found = this.#read.get(id) ?? (await this.#store.get(id));
+    this.#read.set(id, found);
+    return found;
+  }
+
+  list(cursor: string | null) {
+    return this.#store.list(cursor);
+  }
+
+  async compareAndSwap(id: string, version: string | number, next: SandboxRecord) {
+    this.#read.delete(id);
+    return this.#store.compareAndSwap(id, version, next);
+  }
+
+  async delete(id: string, version: string | number) {
+    this.#read.delete(id);
+    return this.#store.delete(id, version);
+  }
+}
+
+/** Lists what was written last first, and goes on from the version that it has come to. */
+class LatestFirstStore extends MemoryRecordStore {
+  override async list(cursor: string | null) {
+    const all: StoredRecord[] = [];
+    for (let at: string | null = null; ; ) {
+      const page = await super.list(at);
+      all.push(...page.items);
+      if (page.cursor === null) break;
+      at = page.cursor;
+    }
+    const left = all
+      .filter(({ version }) => cursor === null || Number(version) < Number(cursor))
+      .sort((one, other) => Number(other.version) - Number(one.version));
+    const items = left.slice(0, 40);
+    return { items, cursor: left.length > 40 ? String(items.at(-1)?.version) : null };
+  }
+}
+
 const subjectOf = (store: MemoryRecordStore) => ({
   store: store as RecordStore,
   create: (id: string, record: SandboxRecord) => Promise.resolve(store.put(id, record)),
@@ -166,6 +224,9 @@ const STORE_FAULTS = [
   "removes any version",
   "says it removed",
   "removes too much",
+  "swaps on a later version",
+  "ids without case",
+  "cuts long texts",
 ];
 
 describe("the conformance suite of record stores", () => {
@@ -178,12 +239,18 @@ describe("the conformance suite of record stores", () => {
 
   it("catches every fault, and each case catches one", async () => {
     const caught = new Set<string>();
+    const cached = () => {
+      const store = new MemoryRecordStore();
+      return { ...subjectOf(store), other: new CachingStore(store) };
+    };
     const stores = [
-      ...STORE_FAULTS.map((fault) => [fault, () => new BrokenStore(fault)] as const),
-      ["counts versions from one", () => new CountingStore()] as const,
+      ...STORE_FAULTS.map((fault) => [fault, () => subjectOf(new BrokenStore(fault))] as const),
+      ["counts versions from one", () => subjectOf(new CountingStore())] as const,
+      ["reads what it read before", cached] as const,
+      ["lists what was written last first", () => subjectOf(new LatestFirstStore())] as const,
     ];
-    for (const [fault, make] of stores) {
-      const names = await failed(recordStoreConformance, () => subjectOf(make()));
+    for (const [fault, open] of stores) {
+      const names = await failed(recordStoreConformance, open);
       expect(names, fault).not.toEqual([]);
       for (const name of names) caught.add(name);
     }
@@ -194,6 +261,7 @@ describe("the conformance suite of record stores", () => {
 /** How a source may be wrong, each by one small change of a right one. */
 class BrokenSource extends ScriptedSource {
   readonly fault: string;
+  readonly firsts = new Map<string, string>();
 
   constructor(fault: string) {
     super();
@@ -227,6 +295,12 @@ class BrokenSource extends ScriptedSource {
         const instanceId = observation.running === true ? (run.instanceId ?? null) : null;
         return { id, observation: { ...observation, instanceId } };
       }
+      case "the first run for ever": {
+        const seen = await super.get(id, run);
+        const first = this.firsts.get(id) ?? seen?.observation.instanceId ?? null;
+        if (first !== null) this.firsts.set(id, first);
+        return seen && { id, observation: { ...seen.observation, instanceId: first } };
+      }
       case "never runs": {
         const seen = await super.get(id, run);
         return seen && { id, observation: { ...seen.observation, running: null } };
@@ -238,6 +312,10 @@ class BrokenSource extends ScriptedSource {
 
   override async *watch(signal: AbortSignal): AsyncIterable<WatchEvent> {
     if (this.fault === "no news") return;
+    if (this.fault === "watches for ever") {
+      yield* super.watch(new AbortController().signal);
+      return;
+    }
     for await (const event of super.watch(signal)) {
       if (this.fault === "no news of an end" && event.type === "deleted") continue;
       yield event;
@@ -255,6 +333,8 @@ const SOURCE_FAULTS = [
   "never runs",
   "no news",
   "no news of an end",
+  "the first run for ever",
+  "watches for ever",
 ];
 
 describe("the conformance suite of observation sources", () => {

@@ -69,6 +69,8 @@ export class ScriptedSource implements ObservationSource, ObservationSourceSubje
         if (heard.length > 0) continue;
         await new Promise<void>((resolve) => {
           wake = resolve;
+          // It may have ended while this was on its way here.
+          if (signal.aborted) resolve();
         });
       }
     } finally {

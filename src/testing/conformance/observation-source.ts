@@ -196,4 +196,42 @@ export const observationSourceConformance: readonly ConformanceCase<ObservationS
         await newsOf(source, "sb-1", signal, () => subject.remove("sb-1"));
       }),
   },
+  {
+    name: "a sandbox that was started again is seen under its new instance",
+    run: async (open) =>
+      during(async (signal) => {
+        const subject = await open();
+        const { source } = subject;
+        await subject.start("sb-1", "run-1");
+        await source.get("sb-1", { instanceId: "run-1" }, signal);
+        await listAll(source, signal);
+        await subject.remove("sb-1");
+        await subject.start("sb-1", "run-2");
+        const seen = await source.get("sb-1", { instanceId: "run-2" }, signal);
+        const { exists, running, stale, instanceId } = seen?.observation ?? {};
+        expectEqual(
+          "the observation",
+          { exists, running, stale, instanceId },
+          { exists: true, running: true, stale: false, instanceId: "run-2" },
+        );
+        const listed = (await listAll(source, signal)).find(({ id }) => id === "sb-1");
+        expectThat(
+          "the listing does not show the instance of before",
+          listed !== undefined && listed.observation.instanceId !== "run-1",
+        );
+      }),
+  },
+  {
+    name: "a watch ends with its signal",
+    run: async (open) => {
+      const { source } = await open();
+      const controller = new AbortController();
+      const stream = source.watch(controller.signal)[Symbol.asyncIterator]();
+      const next = stream.next();
+      controller.abort();
+      // It may end or reject, and may have had news before.
+      for (let result = await next.catch(() => null); result !== null && result.done !== true; )
+        result = await stream.next().catch(() => null);
+    },
+  },
 ];

@@ -239,4 +239,95 @@ export const recordStoreConformance: readonly ConformanceCase<RecordStoreSubject
       expectEqual("records that stayed and were not listed", missed, []);
     },
   },
+  {
+    name: "a swap on the version of another record, or on one that comes later, changes nothing",
+    async run(open) {
+      const subject = await open();
+      const { store } = subject;
+      await subject.create("a", record());
+      await subject.create("b", record({ since: 1 }));
+      const [a, b] = [await stored(store, "a"), await stored(store, "b")];
+      const later = await store.compareAndSwap("b", b.version, record({ since: 2 }));
+      expectThat("a swap on the current version is done", later !== null);
+      expectEqual("the other record after a swap", await stored(store, "a"), a);
+      for (const { version } of [b, later ?? b]) {
+        if (version === a.version) continue;
+        expectEqual("a swap on a foreign version", await store.compareAndSwap("a", version, record()), null);
+        expectEqual("a removal on a foreign version", await store.delete("a", version), false);
+      }
+      expectEqual("the record afterwards", await stored(store, "a"), a);
+    },
+  },
+  {
+    name: "an id is taken to the letter",
+    async run(open) {
+      const subject = await open();
+      const { store } = subject;
+      await subject.create("sb-10", record());
+      const { version } = await stored(store, "sb-10");
+      for (const other of ["SB-10", "sb-1", "sb-100", "sb_10", "sb-%"]) {
+        expectEqual(`reading ${other}`, await store.get(other), null);
+        expectEqual(`swapping ${other}`, await store.compareAndSwap(other, version, record()), null);
+        expectEqual(`removing ${other}`, await store.delete(other, version), false);
+      }
+      expectEqual("the record afterwards", (await stored(store, "sb-10")).version, version);
+    },
+  },
+  {
+    name: "a long text comes back whole",
+    async run(open) {
+      const subject = await open();
+      const { store } = subject;
+      const long = record({ message: "ä line of many\n".repeat(1000) });
+      await subject.create("a", long);
+      expectEqual("the record", (await stored(store, "a")).record, long);
+    },
+  },
+  {
+    name: "whoever read before reads what somebody else has written since",
+    async run(open) {
+      const subject = await open();
+      const { store, other = store } = subject;
+      await subject.create("a", record());
+      await subject.create("b", record());
+      await listAll(other);
+      const { version } = await stored(other, "a");
+      await store.compareAndSwap("a", version, record({ since: 1 }));
+      await store.delete("b", (await stored(other, "b")).version);
+      expectEqual("the record", (await stored(other, "a")).record, record({ since: 1 }));
+      expectEqual("what was removed", await other.get("b"), null);
+      const items = await listAll(other);
+      expectEqual(
+        "the listing",
+        items.map(({ id, record: { since } }) => [id, since]),
+        [["a", 1]],
+      );
+    },
+  },
+  {
+    name: "records that are written while a listing is under way are in it",
+    async run(open) {
+      const subject = await open();
+      const { store } = subject;
+      const ids = Array.from({ length: LISTED }, (_, index) => `sb-${String(index).padStart(4, "0")}`);
+      for (const id of ids) await subject.create(id, record());
+      const seen = new Set<string>();
+      const cursors = new Set<string>();
+      for (let cursor: string | null = null; ; ) {
+        const page = await store.list(cursor);
+        for (const { id } of page.items) seen.add(id);
+        // One that was listed and two that were perhaps not yet.
+        for (const id of [page.items[0]?.id, ids.findLast((each) => !seen.has(each)), ids.at(-1)]) {
+          const found = id === undefined ? null : await store.get(id);
+          if (found !== null) await store.compareAndSwap(found.id, found.version, record({ since: AT + 1 }));
+        }
+        if (page.cursor === null) break;
+        expectThat(`the cursor ${JSON.stringify(page.cursor)} is new`, !cursors.has(page.cursor));
+        cursors.add(page.cursor);
+        cursor = page.cursor;
+      }
+      const missed = ids.filter((id) => !seen.has(id));
+      expectEqual("records that were not listed", missed, []);
+    },
+  },
 ];
