@@ -111,7 +111,7 @@ async function run(options: FaultRunOptions, cleanups: Cleanups): Promise<FaultR
     faults: Object.fromEntries(faults.happened),
     deliveries: { all: tally.deliveries, ...replayer.counts },
     ...{ sandboxes, versions, starts: tally.starts, expired, lateness },
-    crashes: replicas.reduce((sum, { crashes }) => sum + crashes, 0),
+    crashes: replicas.flatMap(({ crashes }) => crashes),
     violations,
   };
 }

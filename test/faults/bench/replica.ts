@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, openSync } from "node:fs";
-import { readdir, rm, writeFile } from "node:fs/promises";
+import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { TcpProxy } from "../../../examples/gateway-core/src/testing/tcp-proxy.js";
@@ -29,7 +29,7 @@ export class Replica {
   #child: ChildProcess | null = null;
   /** It is to run; a process that ends by itself is started again, as a service manager does. */
   #wanted = false;
-  #crashes = 0;
+  readonly #crashes: string[] = [];
 
   private constructor(options: ReplicaOptions, database: TcpProxy) {
     this.#options = options;
@@ -44,8 +44,8 @@ export class Replica {
     return replica;
   }
 
-  /** How often it ended though nobody had killed it. */
-  get crashes(): number {
+  /** What it wrote last, each time that it ended though nobody had killed it. */
+  get crashes(): readonly string[] {
     return this.#crashes;
   }
 
@@ -109,11 +109,16 @@ export class Replica {
       if (this.#child !== child) return;
       this.#child = null;
       if (!this.#wanted) return;
-      this.#crashes += 1;
+      void this.#lastWords().then((words) => this.#crashes.push(words));
       void delay(300).then(() => {
         if (this.#wanted) this.up();
       });
     });
+  }
+
+  async #lastWords(): Promise<string> {
+    const text = await readFile(this.logPath, "utf8").catch(() => "");
+    return text.trimEnd().split("\n").at(-1)?.slice(0, 300) ?? "";
   }
 
   async #end(signal: NodeJS.Signals): Promise<void> {

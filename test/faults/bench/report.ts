@@ -14,8 +14,8 @@ export interface FaultReport {
   readonly expired: number;
   /** How long after its deadline an expiry was written, milliseconds. */
   readonly lateness: { readonly p50: number; readonly p99: number; readonly max: number };
-  /** Gateways that ended though nobody had killed them. */
-  readonly crashes: number;
+  /** What gateways wrote last that ended though nobody had killed them: one that finds no database when it begins does. */
+  readonly crashes: readonly string[];
   readonly violations: readonly Violation[];
 }
 
