@@ -173,9 +173,12 @@ describe.each([
   ["stop", stops, stopRules],
   ["delete", deletes, deleteRules],
 ] as const)("the gate of %s", (operation, cases, rules) => {
-  it.each(cases)("%s: %s for %j", (rule, answer, from, more) => {
-    expect(decided(operation, from, more)).toEqual([rule, answer]);
-  });
+  it.each(cases.map(([rule, answer, from, more]) => ({ rule, answer, from, more })))(
+    "$rule: $answer for $from, $more",
+    ({ rule, answer, from, more }) => {
+      expect(decided(operation, from, more)).toEqual([rule, answer]);
+    },
+  );
 
   it("has a case here for each of its rules, in their order", () => {
     expect([...new Set(cases.map(([rule]) => rule))].sort()).toEqual(rules.map(({ name }) => name).sort());
