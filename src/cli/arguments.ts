@@ -34,6 +34,8 @@ export function parseArguments<Names extends OptionNames>(
     const what = names[name] ?? null;
     if (what === null && attached !== undefined)
       throw new UsageError(`expected no value after --${name}, found ${JSON.stringify(attached)}`);
+    if (what !== null && options[name as keyof Names] !== undefined)
+      throw new UsageError(`expected one --${name}, found another`);
     options[name as keyof Names] = what === null ? "" : (attached ?? valueAt(args, (index += 1), name, what));
   }
   return { positional, options };

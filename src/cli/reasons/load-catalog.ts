@@ -5,6 +5,8 @@ import { type CommandIo, UsageError } from "../command.js";
 
 const SCHEMA_VERSION = 1;
 const A_CATALOG = "a catalog, as JSON or as a JavaScript module that exports one";
+const FOR_TYPESCRIPT =
+  "compile it first, or use Node.js 22.18 or later, or a loader such as NODE_OPTIONS='--import tsx'";
 const A_LOCK = "a lock file, as slipway reasons lock writes it";
 
 /**
@@ -103,16 +105,24 @@ function readIfThere(file: string, io: CommandIo): string | undefined {
 }
 
 async function readModule(file: string, io: CommandIo): Promise<unknown> {
-  let exported: Readonly<Record<string, unknown>>;
   try {
-    exported = await io.load(file);
+    // A copy, because a module's objects may do anything when they are read.
+    return structuredClone(only(file, await io.load(file)));
   } catch (error) {
+    if (error instanceof UsageError) throw error;
     if (readIfThere(file, io) === undefined) throw missing(file);
-    throw new UsageError(`${file} cannot be loaded: expected ${A_CATALOG}, found: ${messageOf(error)}`);
+    const hint = /\.[cm]?tsx?$/.test(file) ? `; ${FOR_TYPESCRIPT}` : "";
+    throw new UsageError(
+      `${file} cannot be loaded: expected ${A_CATALOG}, found: ${messageOf(error)}${hint}`,
+    );
   }
+}
+
+/** The one catalog among the exports of a module. */
+function only(file: string, exported: Readonly<Record<string, unknown>>): unknown {
   // A CommonJS module shows its exports once more below `default`, so what is no catalog is passed over.
   const found = new Set(Object.values(exported).filter(looksLikeCatalog));
-  const [only] = found;
+  const [first] = found;
   const preferred = [exported["default"], exported["catalog"], exported["reasons"]].find(looksLikeCatalog);
   if (preferred === undefined && found.size !== 1) {
     throw new UsageError(
@@ -120,7 +130,7 @@ async function readModule(file: string, io: CommandIo): Promise<unknown> {
         `reasons, found ${found.size === 0 ? namesOf(exported) : `${found.size}`}`,
     );
   }
-  return preferred ?? only;
+  return preferred ?? first;
 }
 
 function namesOf(exported: Readonly<Record<string, unknown>>): string {

@@ -6,13 +6,18 @@ import { commandLine, type ReasonsOptions } from "./options.js";
 /** `slipway reasons lock`: records the catalog, unless that would hide a breaking change. */
 export async function lockReasons(options: ReasonsOptions, io: CommandIo): Promise<number> {
   const catalog = await loadCatalog(options.catalog, io);
+  const named = { lock: options.lock, name: catalog.name, contract: catalog.contract };
   const locked = options.force ? undefined : loadLock(options.lock, io);
   const verdict = locked && judge(locked, catalog);
   if (verdict && verdict.breaking.length > 0 && !verdict.newContract) {
-    io.complain(
-      `${renderDifferences(verdict.breaking)}\n${options.lock} was not written: see the ways out, or record it all the ` +
-        `same with: ${commandLine("lock", options)} --force`,
-    );
+    if (options.json)
+      io.print(JSON.stringify({ ok: false, ...named, differences: verdict.differences }, null, 2));
+    else {
+      io.complain(
+        `${renderDifferences(verdict.breaking)}\n${options.lock} was not written: see the ways out, or record it all the ` +
+          `same with: ${commandLine("lock", options)} --force`,
+      );
+    }
     return EXIT_FAILED;
   }
   try {
@@ -22,7 +27,7 @@ export async function lockReasons(options: ReasonsOptions, io: CommandIo): Promi
   }
   io.print(
     options.json
-      ? JSON.stringify({ lock: options.lock, name: catalog.name, contract: catalog.contract })
+      ? JSON.stringify({ ok: true, ...named })
       : `${options.lock}: ${catalog.name}, contract ${catalog.contract}, ${Object.keys(catalog.reasons).length} reasons`,
   );
   return EXIT_OK;

@@ -52,10 +52,14 @@ export function readOptions(command: string, args: readonly string[]): ReasonsOp
       },
     });
     const own = ["catalog", "json", ...(taken[command] ?? [])];
+    const given = new Set<string>();
     for (const token of tokens) {
-      if (token.kind === "option" && !own.includes(token.name)) {
-        throw new UsageError(`${command} takes no ${token.rawName}`);
-      }
+      if (token.kind !== "option") continue;
+      if (!own.includes(token.name)) throw new UsageError(`${command} takes no ${token.rawName}`);
+      // The last of two would be taken, and the first pass unseen.
+      if (token.value !== undefined && given.has(token.name))
+        throw new UsageError(`${command} takes one ${token.rawName}, got another: ${token.value}`);
+      given.add(token.name);
     }
     const [word] = positionals;
     if (word !== undefined && command !== "describe") {

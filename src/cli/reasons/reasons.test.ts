@@ -261,6 +261,67 @@ describe("slipway reasons lock", () => {
   });
 });
 
+describe("slipway reasons, called oddly", () => {
+  it.each([
+    ["--catalog", ["check", "--catalog", "catalog.json", "--catalog", "good.json"]],
+    ["--lock", ["check", "--lock", "lock", "--catalog", "good.json", "--lock=lock"]],
+    ["--type", ["list", "--type", "Ready", "--type", "Ready"]],
+  ])("takes no second %s, whose first would pass unseen", async (option, args) => {
+    const { slipway } = hostWith({
+      lock: lockText(before),
+      "catalog.json": text(pullRequest),
+      "good.json": text(before),
+    });
+    expect(await slipway("reasons", ...args)).toMatchObject({
+      code: 2,
+      out: "",
+      err: expect.stringContaining(`takes one ${option}`),
+    });
+    expect((await slipway("reasons", "list", "--json", "--json")).code).toBe(0);
+  });
+
+  it("calls a module unusable whose exports throw, and the check not failed", async () => {
+    const traps = {
+      get contract(): number {
+        throw new Error("not yet");
+      },
+      reasons: {},
+    };
+    const trap = new Proxy({}, { has: () => expect.unreachable("asked") });
+    const files = { lock: lockText(before), "getter.mjs": "x", "proxy.mjs": "x", "function.mjs": "x" };
+    const { slipway } = hostWith(files, {
+      "getter.mjs": { default: traps },
+      "proxy.mjs": { a: trap, default: before },
+      "function.mjs": { default: { ...before, render: () => "" } },
+    });
+    for (const file of ["getter.mjs", "proxy.mjs", "function.mjs"]) {
+      const { code, err } = await slipway("reasons", "check", "--catalog", file, "--lock", "lock");
+      expect([file, code]).toEqual([file, 2]);
+      expect(err).toContain(`${file} cannot be loaded`);
+    }
+  });
+
+  it("says of a TypeScript module that cannot be loaded what would load it", async () => {
+    const { slipway } = hostWith({ "catalog.ts": "x" });
+    const { code, err } = await slipway("reasons", "list", "--catalog", "catalog.ts");
+    expect(code).toBe(2);
+    expect(err).toContain("compile it first");
+  });
+
+  it("refuses a lock in JSON where JSON was asked for", async () => {
+    const { slipway } = hostWith({ lock: lockText(before), "catalog.json": text(pullRequest) });
+    const args = ["reasons", "lock", "--catalog", "catalog.json", "--lock", "lock", "--json"];
+    const refused = await slipway(...args);
+    expect(refused).toMatchObject({ code: 1, err: "" });
+    expect(JSON.parse(refused.out)).toMatchObject({
+      ok: false,
+      lock: "lock",
+      differences: [{ kind: "emission-reason", remedies: [expect.any(String), expect.any(String)] }],
+    });
+    expect(JSON.parse((await slipway(...args, "--force")).out)).toMatchObject({ ok: true, lock: "lock" });
+  });
+});
+
 describe("slipway reasons, on files of others", () => {
   it("names the version of a lock that a newer slipway wrote, and says to upgrade", async () => {
     const { slipway, files } = hostWith({ lock: text({ schemaVersion: 7, catalog: before, signed: true }) });

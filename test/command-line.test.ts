@@ -1,0 +1,75 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { lockText } from "../src/cli/reasons/load-catalog.js";
+import type { ReasonCatalog } from "../src/conditions/index.js";
+
+/** The command as a build runs it: its exit code is what fails the build, whatever a catalog's module does. */
+const main = fileURLToPath(new URL("../dist/cli/main.js", import.meta.url));
+const entry = { types: ["Ready"], class: "terminal", summary: "One of many." } as const;
+const catalog: ReasonCatalog = {
+  name: "builds",
+  contract: 1,
+  types: { Ready: { polarity: "positive", presence: "always", summary: "It can be used." } },
+  reasons: { Timeout: entry },
+  emits: [],
+};
+let folder = "";
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "slipway-command-line-"));
+  const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
+  write("catalog.json", JSON.stringify(catalog));
+  write("reasons.lock.json", lockText(catalog));
+  const gone = Array.from({ length: 1000 }, (_, at) => [`Gone${at}`, entry]);
+  const reasons = { ...catalog.reasons, ...Object.fromEntries(gone) };
+  write("many.lock.json", lockText({ ...catalog, reasons }));
+  const loads =
+    'import { readFileSync } from "node:fs"; export default JSON.parse(readFileSync("catalog.json", "utf8"));';
+  write("exits.mjs", "process.exit(0);");
+  write("waits.mjs", "export default await new Promise(() => {});");
+  write("stays.mjs", `${loads} setInterval(() => {}, 1e6);`);
+});
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const check = (...args: string[]) =>
+  spawnSync(process.execPath, [main, "reasons", "check", ...args], {
+    cwd: folder,
+    encoding: "utf8",
+    timeout: 60_000,
+    maxBuffer: 1e8,
+  });
+
+describe("slipway reasons check, as a process", () => {
+  it.each(["exits.mjs", "waits.mjs"])("has not passed where the catalog ends it: %s", (file) => {
+    const { status, stdout, stderr } = check("--catalog", file);
+    expect([status, stdout]).toEqual([2, ""]);
+    expect(stderr).toContain("ended from inside");
+  });
+
+  it("ends although the catalog left a timer running", () => {
+    const { status, stdout } = check("--catalog", "stays.mjs", "--frozen");
+    expect([status, stdout]).toEqual([0, "reasons.lock.json is up to date.\n"]);
+  });
+
+  it("has failed also for a reader that has read enough", () => {
+    const command = `set -o pipefail; "$0" "$1" reasons check --catalog catalog.json --lock many.lock.json | head -n 1`;
+    const { status, stdout } = spawnSync("bash", ["-c", command, process.execPath, main], {
+      cwd: folder,
+      encoding: "utf8",
+      timeout: 60_000,
+    });
+    expect(stdout).toMatch(/^breaking: /);
+    expect(status).toBe(1);
+  });
+
+  it("prints all of a long answer", () => {
+    const { status, stdout } = check("--catalog", "catalog.json", "--lock", "many.lock.json", "--json");
+    expect(status).toBe(1);
+    expect((JSON.parse(stdout) as { differences: unknown[] }).differences).toHaveLength(1000);
+  });
+});
