@@ -148,4 +148,35 @@ describe("a pod that goes while its supervisor waits for a gateway", { timeout: 
     expect([...it.runtime.started.values()]).toEqual([1]);
     expect(it.claim("box")).toBe(claim);
   });
+
+  it("and that is seen to have failed while it goes ends none either", async () => {
+    const it = await world("0.5.6", "cluster");
+    const gateway = await it.gateway();
+    it.replicas.splice(0);
+    const { record } = await it.during(
+      gateway.core.create({ name: "box", spec: SPEC, policy: { version: 1 } }),
+    );
+    await it.driven.run(10_000);
+    const { handle } = it.node;
+    const hold = (finalizers: string[]): void =>
+      void handle.registry.force(handle.target("pods", NAMESPACE, "box"), ({ metadata }) => {
+        if (finalizers.length > 0) metadata.finalizers = finalizers;
+        else Reflect.deleteProperty(metadata, "finalizers");
+      });
+    hold(["example.com/hold"]);
+    const { uid } = podOf(it).metadata;
+    deletePod(it, { by: "EvictionByEvictionAPI" });
+    it.node.kubelet.fail(NAMESPACE, "box", "Terminated", "the node goes down", "TerminationByKubelet");
+    await it.driven.run(30_000);
+    expect(podOf(it)).toMatchObject({ metadata: { uid }, status: { phase: "Failed" } });
+    const held = (await it.during(gateway.core.records.read(record.id)))?.record;
+    expect(held).toMatchObject({ phase: "Provisioning", deadline: { status: "active" } });
+    hold([]);
+    await it.driven.run(10_000);
+    it.replicas.push(gateway);
+    await it.until("box", "Ready");
+    const after = (await it.during(gateway.core.records.read(record.id)))?.record;
+    expect(after?.attemptNumber).toBe(record.attemptNumber);
+    expect([...it.runtime.started.values()]).toEqual([1]);
+  });
 });

@@ -37,6 +37,17 @@ export function isLostRun(record: SandboxRecord, { observation, instanceId }: Se
   return observation.terminating !== true && (observation.completed === true || observation.exists === false);
 }
 
+/**
+ * Whether what was started for an attempt goes, told by somebody else, before it was admitted: a drained node, a person.
+ * How it ends says nothing of the attempt, and what takes its place goes on with it.
+ */
+export function isGoing(record: SandboxRecord, { observation, instanceId }: Seen): boolean {
+  const { phase, desired, deadline, instance, activatedRun } = record;
+  const waits = isComingUp(phase) && desired === "running" && deadline?.status === "active";
+  if (!waits || activatedRun !== null || instanceId !== (instance?.id ?? null)) return false;
+  return observation.terminating === true && observation.deleting !== true && !observation.stale;
+}
+
 /** Whether something runs for a sandbox that is at rest. */
 export function isStray(record: SandboxRecord, { observation, instanceId }: Seen): boolean {
   const told = record.phase === "Stopped" && record.desired === "stopped";

@@ -8,7 +8,14 @@ import {
   type WatchEvent,
 } from "slipway";
 import { phaseFacts } from "../decide/phase-facts.js";
-import { isLostRun, isStartOutstanding, isStray, withOwnKnowledge, type Seen } from "../decide/seen.js";
+import {
+  isGoing,
+  isLostRun,
+  isStartOutstanding,
+  isStray,
+  withOwnKnowledge,
+  type Seen,
+} from "../decide/seen.js";
 import type { Driver } from "../driver/driver.js";
 import type { SandboxRecord } from "../record/record.js";
 import { limited } from "./limited-call.js";
@@ -108,7 +115,8 @@ export class BackendLooks {
 
   /**
    * Evidence for a phase. None while the gateway is changing something or about to, because what is there is of the
-   * time before; and none of a run that was lost, until the worker has ended what it left running.
+   * time before; none of what goes before it was admitted; and none of a run that was lost, until the worker has ended
+   * what it left running.
    */
   async #get(driver: Driver, id: string, signal: AbortSignal): Promise<ObservedSandbox | null> {
     const { records, sessions, wake, isBusy } = this.#options;
@@ -118,7 +126,8 @@ export class BackendLooks {
       return null;
     const [observation] = await Promise.all([this.look(record, signal), sessions.refresh(id)]);
     const seen = this.seen(record);
-    if (observation === null || seen === null || isBusy(id) || isStartOutstanding(record)) return null;
+    if (observation === null || seen === null || isBusy(id)) return null;
+    if (isStartOutstanding(record) || isGoing(record, seen)) return null;
     const lost = isLostRun(record, seen);
     if (lost || isStray(record, seen)) wake(id);
     return lost ? null : { id, observation };
