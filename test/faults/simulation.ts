@@ -138,13 +138,31 @@ class Simulation {
         if (this.#past.length > 0) this.#meanwhile(this.#deliver(id, this.#choose(this.#past)));
         break;
       case "survivor":
-        // The supervisor of a run that may be over, and knows nothing of that.
-        if (this.#past.length === 0) break;
-        return this.#report(id, (generation) => ({ kind: "ready", generation }), this.#choose(this.#past));
+        return this.#survive(id);
       case "quiet":
         // Nothing happens until shortly before the deadline.
         return this.#bench.pass(Math.max(1, ((await this.#dueIn(id)) ?? 0) - NEAR_MS));
     }
+  }
+
+  /**
+   * The supervisor of a run that is over speaks, and knows nothing of that. What it says would be taken of the current
+   * one in almost any state, so that nothing but its credentials is against it.
+   */
+  async #survive(id: string): Promise<void> {
+    const record = await this.#record(id);
+    const over = this.#past.filter(
+      ({ attempt, run }) => attempt !== record?.deadline?.attempt || run !== record.run,
+    );
+    if (over.length === 0) return;
+    const says = this.#choose(["ready", "accepted", "bootstrap"] as const);
+    const told = { reason: "BootstrapInProgress", message: "of a run that is over" };
+    return this.#report(
+      id,
+      (generation) =>
+        says === "bootstrap" ? { kind: says, succeeded: false, ...told } : { kind: says, generation },
+      this.#choose(over),
+    );
   }
 
   /** As the supervisor of the current run, or of the one that is given. */
