@@ -82,6 +82,6 @@ export interface ObservationSource {
    * observation.
    */
   get(id: string, run: ExpectedRun, signal: AbortSignal): Promise<ObservedSandbox | null>;
-  /** News until the stream ends or breaks; it is opened again then. */
+  /** News until the stream ends or breaks; it is opened again then. Ends or throws when its signal aborts. */
   watch(signal: AbortSignal): AsyncIterable<WatchEvent>;
 }
