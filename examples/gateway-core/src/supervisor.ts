@@ -1,11 +1,13 @@
 import { fileURLToPath } from "node:url";
 import { runSidecar, SIDECAR_WORD } from "./supervisor/enforcement/sidecar.js";
 import { DismissedError } from "./supervisor/gateway-link.js";
+import { TERMINATED } from "./supervisor/main-process.js";
 import { readSettings } from "./supervisor/settings.js";
 import { Supervisor } from "./supervisor/supervise.js";
 import { writtenDown } from "./supervisor/written-down.js";
 
-const TERMINATED = 128 + 15;
+/** How long a report may take that was under way. */
+const REPORT_GRACE_MS = 1000;
 const CANCEL_GRACE_MS = 500;
 
 /**
@@ -18,28 +20,23 @@ async function supervise(): Promise<number> {
   const program = fileURLToPath(import.meta.url);
   const log = (line: string): void => console.error(`${new Date().toISOString()} ${line}`);
   const supervisor = new Supervisor({ settings, program, signal: cancel.signal, log });
-  process.once("SIGTERM", () => {
-    // The main process has its own signal, and its group's end is the driver's to see to.
-    if (!supervisor.isBootstrapping) process.exit(TERMINATED);
-    cancel.abort(new Error("the supervisor was told to end"));
-    setTimeout(() => process.exit(TERMINATED), CANCEL_GRACE_MS).unref();
+  process.on("SIGTERM", () => {
+    if (supervisor.isBootstrapping) {
+      cancel.abort(new Error("the supervisor was told to end"));
+      setTimeout(() => process.exit(TERMINATED), CANCEL_GRACE_MS).unref();
+    } else {
+      void supervisor.leave().then((code) => setTimeout(() => process.exit(code), REPORT_GRACE_MS));
+    }
   });
+  // Whoever started this program in the same process asks the workload with it; else it is a terminal, which does.
+  process.on("SIGINT", () => void supervisor.workloadWasAsked());
   try {
     await writtenDown(settings.note, process.pid);
     return await supervisor.run();
   } catch (error) {
     console.error(error instanceof DismissedError ? `Dismissed: ${error.message}` : error);
-    endGroup();
+    await supervisor.seeToWorkload();
     return 1;
-  }
-}
-
-/** A workload is not left behind by a supervisor that has nobody to report to. */
-function endGroup(): void {
-  try {
-    process.kill(-process.pid, "SIGTERM");
-  } catch {
-    // Started by hand, and not as the leader of a group: there is nothing of ours to end.
   }
 }
 

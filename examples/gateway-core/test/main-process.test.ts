@@ -18,7 +18,7 @@ describe("a main process that cannot be started", () => {
       const started = main.started();
       expect(await main.exit).toEqual({ exitCode: 127, signal: null });
       expect(await started).toBe(false);
-      main.end("SIGTERM");
+      await main.ask();
     });
   }
 });

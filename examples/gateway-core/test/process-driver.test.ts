@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { DriverProgress, LaunchRequest } from "../src/driver/driver.js";
 import { ProcessDriver } from "../src/driver/process-driver.js";
 import { isAlive, readStartMarker, type ProcessIdentity } from "../src/driver/process-identity.js";
@@ -363,6 +363,20 @@ describe("ending what runs", () => {
     const content = { instanceId: "instance-1", run: 1, pid, startMarker };
     await writeFile(join(home, "supervisor.json"), JSON.stringify(content));
   }
+
+  it.runIf(linux)("asks each process once, though it is known by its group and by its mark", async () => {
+    const child = spawn("sleep", ["60"], { detached: true, env: { ...process.env, ...marks() } });
+    await once(child, "spawn");
+    const pid = child.pid ?? 0;
+    started.push(pid);
+    await note(pid, (await readStartMarker(pid)) ?? "");
+    // Two of one signal that come together are one to their receiver: what is sent is looked at, not what arrives.
+    const kill = vi.spyOn(process, "kill");
+    await driver.stop(sandbox, work);
+    const asked = kill.mock.calls.filter(([, signal]) => signal === "SIGTERM").map(([target]) => target);
+    kill.mockRestore();
+    expect(asked).toEqual([-pid]);
+  });
 
   it("leaves the group of a leader that is gone alone: its id may be somebody else's by now", async () => {
     const { leader, pid } = await orphan({ SLIPWAY_SANDBOX: "another" });

@@ -14,6 +14,7 @@ export interface SupervisedOptions {
   readonly run?: number | undefined;
   readonly budgetMs?: number | undefined;
   readonly program?: string | undefined;
+  readonly askedAlone?: boolean;
 }
 
 /** A real supervisor, started by the test as a driver would: the leader of a group of its own. */
@@ -36,6 +37,7 @@ export class Supervised {
         SLIPWAY_RUN: String(run),
         SLIPWAY_COMMAND: JSON.stringify(command),
         ...(budgetMs === undefined ? undefined : { SLIPWAY_BUDGET_MS: String(budgetMs) }),
+        ...(options.askedAlone === true ? { SLIPWAY_ASKED_ALONE: "1" } : undefined),
       },
     });
     this.#exit = once(this.#child, "exit");
@@ -71,6 +73,11 @@ export class Supervised {
 
   signal(name: NodeJS.Signals): void {
     this.#child.kill(name);
+  }
+
+  /** What a driver of processes does: everybody in the group has the signal at once. */
+  signalGroup(name: NodeJS.Signals): void {
+    process.kill(-this.pid, name);
   }
 
   /** Ends it with everything that it started. */

@@ -98,7 +98,7 @@ describe.skipIf(whyNoEngine !== null)(
       const command = [
         "sh",
         "-c",
-        "trap 'echo asked >> /workspace/runs; exit 0' TERM; echo run >> /workspace/runs; while :; do sleep 0.1; done",
+        "trap 'echo asked >> /workspace/runs; sleep 0.5; exit 0' TERM; echo run >> /workspace/runs; while :; do sleep 0.1; done",
       ];
       const { id } = await create("again", command);
       await until(id, ({ phase }) => phase === "Ready");
@@ -115,7 +115,7 @@ describe.skipIf(whyNoEngine !== null)(
       await until(id, ({ phase }) => phase === "Ready");
       const second = (await engine.docker.listContainers())[0]!.Id;
       expect(second).not.toBe(first);
-      // The workload was asked to end, and had the time for it.
+      // The workload was asked to end, once, and had the time for it.
       await eventually(
         "the second run's line",
         async () => (await engine.exec(second, "cat", "/workspace/runs")) === "run\nasked\nrun",

@@ -35,10 +35,11 @@ export async function endProcesses(targets: EndTargets, options: EndOptions): Pr
   const killAt = clock.now() + graceMs;
   const asked = new Set<number>();
   let nobody = false;
-  const end = (target: number): void => {
+  const end = (target: number, others: readonly number[] = []): void => {
     if (clock.now() >= killAt) send(target, "SIGKILL");
     if (asked.has(target)) return;
-    asked.add(target);
+    // Many programs take a second SIGTERM for "at once": a member of the group is not asked by its own id, too.
+    for (const each of [target, ...others]) asked.add(each);
     send(target, "SIGTERM");
     // A stopped process does not see the signal before it is continued.
     send(target, "SIGCONT");
@@ -54,7 +55,7 @@ export async function endProcesses(targets: EndTargets, options: EndOptions): Pr
       continue;
     }
     nobody = false;
-    if (group !== null) end(-group);
+    if (group !== null) end(-group, await groupMembers(group));
     for (const pid of marked) end(pid);
     await sleep(clock, POLL_MS, signal);
   }

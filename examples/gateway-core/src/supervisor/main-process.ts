@@ -1,11 +1,10 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { constants } from "node:os";
-import { setTimeout as delay } from "node:timers/promises";
-import { groupMembers } from "../driver/process-identity.js";
 import type { Policy } from "../policy/policy.js";
 import { MemoryWatch } from "./memory-kills.js";
 import { inherited } from "./settings.js";
+import { WorkloadGroup } from "./workload-group.js";
 
 export interface MainExit {
   readonly exitCode: number | null;
@@ -16,16 +15,19 @@ export interface MainExit {
 
 /** How long what the main process started may take to end after it. */
 const LEFTOVER_GRACE_MS = 500;
-const POLL_MS = 50;
 
 /** What a shell reports for a command that cannot be run. */
 const CANNOT_RUN = 127;
+
+/** What a process is said to have ended with that SIGTERM ended. */
+export const TERMINATED = 128 + 15;
 
 /** The main process of the sandbox. It is started once in the life of a supervisor. */
 export class MainProcess {
   readonly exit: Promise<MainExit>;
   readonly #child: ChildProcess | null;
   readonly #started: Promise<boolean>;
+  readonly #group = new WorkloadGroup();
   #hasEnded = false;
 
   private constructor(child: ChildProcess | Error, memory: MemoryWatch | null) {
@@ -33,7 +35,7 @@ export class MainProcess {
     if (!(child instanceof Error)) child.once("exit", () => (this.#hasEnded = true));
     this.#started =
       child instanceof Error || child.pid === undefined ? Promise.resolve(false) : spawnOf(child);
-    this.exit = child instanceof Error ? Promise.resolve(cannotRun(child)) : exitOf(child, memory);
+    this.exit = child instanceof Error ? Promise.resolve(cannotRun(child)) : this.#exitOf(child, memory);
   }
 
   /**
@@ -71,8 +73,30 @@ export class MainProcess {
     return this.#started;
   }
 
-  end(signal: NodeJS.Signals): void {
-    this.#child?.kill(signal);
+  /** Asks it to end, and what it started, unless that was done before. @param spared - A process that is not asked. */
+  async ask(spared: number | null = null): Promise<void> {
+    const pid = this.#child?.pid;
+    // Of a supervisor that leads no group, only its own child is known to be the sandbox's.
+    if (pid !== undefined && !this.#hasEnded) this.#group.askOne(pid);
+    await this.#group.ask(spared);
+  }
+
+  /** Somebody else asked it, and what it started. */
+  async wasAsked(): Promise<void> {
+    await this.#group.wasAsked();
+  }
+
+  async #exitOf(child: ChildProcess, memory: MemoryWatch | null): Promise<MainExit> {
+    try {
+      const [exitCode, signal] = (await once(child, "exit")) as [number | null, NodeJS.Signals | null];
+      // The engine knows it too, but only of a container as a whole, and later than this process tells it.
+      const lacked = await memory?.wasReasonOf({ exitCode, signal });
+      // Nobody would end what it left running, once this supervisor is gone.
+      await this.#group.end(LEFTOVER_GRACE_MS);
+      return { exitCode, signal, ...(lacked === true ? { outOfMemory: true as const } : undefined) };
+    } catch (error) {
+      return cannotRun(error as Error);
+    }
   }
 }
 
@@ -83,51 +107,9 @@ async function spawnOf(child: ChildProcess): Promise<boolean> {
   );
 }
 
-async function exitOf(child: ChildProcess, memory: MemoryWatch | null): Promise<MainExit> {
-  try {
-    const [exitCode, signal] = (await once(child, "exit")) as [number | null, NodeJS.Signals | null];
-    // The engine knows it too, but only of a container as a whole, and later than this process tells it.
-    const lacked = await memory?.wasReasonOf({ exitCode, signal });
-    await endLeftovers();
-    return { exitCode, signal, ...(lacked === true ? { outOfMemory: true as const } : undefined) };
-  } catch (error) {
-    return cannotRun(error as Error);
-  }
-}
-
 function cannotRun(error: Error): MainExit {
   console.error(`The main process cannot be started: ${error.message}`);
   return { exitCode: CANNOT_RUN, signal: null };
-}
-
-/**
- * Ends what the main process left running, which nobody would end once this supervisor is gone. It is found in the
- * group that this process leads; what left the group is found by the driver, where the system lets it.
- */
-async function endLeftovers(): Promise<void> {
-  const killAt = Date.now() + LEFTOVER_GRACE_MS;
-  const asked = new Set<number>();
-  for (;;) {
-    const members = await groupMembers(process.pid).catch((): number[] => []);
-    const others = members.filter((pid) => pid !== process.pid);
-    // Started by hand, and not as the leader of a group: then nothing in it is ours to end.
-    if (others.length === 0 || !members.includes(process.pid)) return;
-    const late = Date.now() >= killAt;
-    for (const pid of others) {
-      if (late || !asked.has(pid)) send(pid, late ? "SIGKILL" : "SIGTERM");
-      asked.add(pid);
-    }
-    await delay(POLL_MS);
-  }
-}
-
-function send(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal);
-    process.kill(pid, "SIGCONT");
-  } catch {
-    // It has ended already.
-  }
 }
 
 /** The exit code with which a process reports that another one ended like this. */

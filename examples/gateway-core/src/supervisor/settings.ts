@@ -11,6 +11,8 @@ export interface SupervisorSettings {
   readonly budgetMs: number;
   /** Whether the control group that the supervisor sees is the sandbox's alone, as a container's is. */
   readonly ownsMemory: boolean;
+  /** Whether who ends the sandbox signals the supervisor alone, as a kubelet does, which then passes it on. */
+  readonly askedAlone: boolean;
 }
 
 /** As long as a gateway grants an image's preparation, unless the driver says otherwise. */
@@ -25,6 +27,7 @@ const OWN = new Set([
   "SLIPWAY_NOTE",
   "SLIPWAY_BUDGET_MS",
   "SLIPWAY_OWNS_MEMORY",
+  "SLIPWAY_ASKED_ALONE",
 ]);
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -40,6 +43,7 @@ export function readSettings(env: Environment): SupervisorSettings {
     note: env["SLIPWAY_NOTE"],
     budgetMs: whole("SLIPWAY_BUDGET_MS", env["SLIPWAY_BUDGET_MS"] ?? String(DEFAULT_BUDGET_MS)),
     ownsMemory: env["SLIPWAY_OWNS_MEMORY"] === "1",
+    askedAlone: env["SLIPWAY_ASKED_ALONE"] === "1",
   };
 }
 

@@ -7,7 +7,7 @@ import { judge, WAIT_MS } from "./bootstrap.js";
 import type { Enforcement } from "./enforcement/enforcement.js";
 import type { GatewayLink, ReceivedConfiguration } from "./gateway-link.js";
 import { within } from "./limit.js";
-import { exitCodeOf, type MainProcess } from "./main-process.js";
+import { exitCodeOf, TERMINATED, type MainProcess } from "./main-process.js";
 
 /**
  * The time in which the main process runs: says that it does, follows the configuration, and reports the end. A gateway
@@ -17,6 +17,7 @@ export class SteadyState {
   readonly #link: GatewayLink;
   readonly #enforcement: Enforcement;
   readonly #limits: BootstrapRetrierOptions;
+  #leaves = false;
 
   constructor(link: GatewayLink, enforcement: Enforcement, limits: BootstrapRetrierOptions) {
     this.#link = link;
@@ -30,6 +31,12 @@ export class SteadyState {
     return Promise.race([ended, this.#follow(main, generation, ended)]);
   }
 
+  /** The end of the main process is somebody else's doing from now on: it is not reported as its own. */
+  leave(): void {
+    this.#leaves = true;
+    this.#enforcement.letGo();
+  }
+
   /** What enforces the policy is gone. Nothing gets through it, so the workload is cut off and not set free. */
   enforcementLost(message: string): void {
     this.#report({ kind: "enforcement-lost", message }).catch(() => undefined);
@@ -38,6 +45,7 @@ export class SteadyState {
   async #ended(main: MainProcess): Promise<number> {
     const exit = await main.exit;
     this.#enforcement.letGo();
+    if (this.#leaves) return TERMINATED;
     await this.#report({ kind: "exited", ...exit });
     return exitCodeOf(exit);
   }

@@ -12,19 +12,23 @@ import {
 import { ATTEMPT_TIMEOUT_MS, Bootstrap, bootstrapRules, steadyRules } from "./bootstrap.js";
 import { UNTOLD_FAILURE } from "../record/exit-codes.js";
 import { NOT_REPLAYED } from "../record/not-replayed.js";
+import { sleep } from "../sleep.js";
 import { Enforcement } from "./enforcement/enforcement.js";
 import { FailureTally } from "./failure-tally.js";
 import { DismissedError, GatewayLink } from "./gateway-link.js";
 import { HttpActivationLedger } from "./http-activation-ledger.js";
 import { within } from "./limit.js";
-import { exitCodeOf, MainProcess } from "./main-process.js";
+import { exitCodeOf, MainProcess, TERMINATED } from "./main-process.js";
 import { RemoteDeadline } from "./remote-deadline.js";
 import type { SupervisorSettings } from "./settings.js";
 import { StateReporter } from "./state-reporter.js";
 import { SteadyState } from "./steady-state.js";
 
-const CANCELLED = 128 + 15;
 const LAST_WORD_LIMIT_MS = 3000;
+/** How soon a driver comes to end what its gateway is done with, on a busy machine. */
+const COMING_LIMIT_MS = 5000;
+/** How long what was asked for lack of anybody else may take before it is on its own. */
+const ASKED_LIMIT_MS = 2000;
 /** Tries to get the enforcement back that ended between its readiness and the start. */
 const START_ATTEMPTS = 5;
 
@@ -55,6 +59,7 @@ export class Supervisor {
   readonly #steady: SteadyState;
   readonly #bootstrap: Bootstrap;
   readonly #startLimits: BootstrapRetrierOptions;
+  readonly #told = new AbortController();
   #main: MainProcess | null = null;
 
   constructor(options: SuperviseOptions) {
@@ -89,6 +94,45 @@ export class Supervisor {
   /** Whether nothing was started yet: the signal ends it cleanly. */
   get isBootstrapping(): boolean {
     return this.#main === null;
+  }
+
+  /**
+   * Told to end while the main process runs: that one is asked, unless it was, and has the time that the teller grants.
+   * Nothing is reported of an end that somebody else brought about. Resolves with the exit code to end with.
+   */
+  async leave(): Promise<number> {
+    const main = this.#main;
+    this.#told.abort();
+    if (main === null) return TERMINATED;
+    const hadEnded = main.hasEnded;
+    if (!hadEnded) this.#steady.leave();
+    await (this.#options.settings.askedAlone ? main.ask(this.#enforcement.pid) : main.wasAsked());
+    const exit = await main.exit;
+    return hadEnded ? exitCodeOf(exit) : TERMINATED;
+  }
+
+  /** What asks the whole sandbox to end asked the main process, too. */
+  async workloadWasAsked(): Promise<void> {
+    this.#told.abort();
+    await this.#main?.wasAsked();
+  }
+
+  /**
+   * Dismissed while the main process runs: whoever ends the sandbox is about to ask it, and grants it its time. Where
+   * nobody comes it is asked here, for a workload is not left behind by a supervisor that has nobody to report to.
+   */
+  async seeToWorkload(): Promise<void> {
+    const main = this.#main;
+    if (main === null || main.hasEnded) return;
+    const { clock = systemClock } = this.#options;
+    const nobodyCame = sleep(clock, COMING_LIMIT_MS, this.#told.signal).then(
+      () => true,
+      () => false,
+    );
+    if (await Promise.race([nobodyCame, main.exit.then(() => false)])) {
+      await main.ask();
+      await Promise.race([main.exit, sleep(clock, ASKED_LIMIT_MS)]);
+    } else await main.exit;
   }
 
   /** @throws DismissedError once the gateway is done with this supervisor */
@@ -153,7 +197,7 @@ export class Supervisor {
     this.#options.log(`[activation] ${message}`);
     if (started && main !== null) {
       // A stop came while it was being started, and won.
-      main.end("SIGTERM");
+      await main.ask(this.#enforcement.pid);
       return exitCodeOf(await main.exit);
     }
     await this.#lastWord({ kind: "bootstrap", succeeded: false, reason: NOT_REPLAYED, message });
@@ -172,7 +216,7 @@ export class Supervisor {
   }
 
   async #failed(error: unknown): Promise<number> {
-    if (this.#options.signal.aborted) return CANCELLED;
+    if (this.#options.signal.aborted) return TERMINATED;
     if (error instanceof DismissedError) throw error;
     const { message, cause } = this.#retrier.toCondition();
     if (error instanceof BootstrapPermanentError) {

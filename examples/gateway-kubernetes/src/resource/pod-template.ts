@@ -63,6 +63,8 @@ function container(
       { name: "SLIPWAY_SANDBOX", value: sandbox.id },
       { name: "SLIPWAY_RUN", value: String(instance.run) },
       { name: "SLIPWAY_OWNS_MEMORY", value: "1" },
+      // A kubelet signals the first process of a container, and nobody else.
+      { name: "SLIPWAY_ASKED_ALONE", value: "1" },
       ...(access.budgetMs === undefined
         ? []
         : [{ name: "SLIPWAY_BUDGET_MS", value: String(access.budgetMs) }]),

@@ -63,6 +63,11 @@ export class Enforcement {
     this.#port = port;
   }
 
+  /** The sidecar's process, `null` when there is none. */
+  get pid(): number | null {
+    return this.#sidecar?.child.pid ?? null;
+  }
+
   /** Variables that lead a workload's HTTP clients through the proxy. Empty when nothing is enforced. */
   get environment(): Record<string, string> {
     if (this.#port === null) return {};

@@ -1,0 +1,62 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { groupMembers } from "../driver/process-identity.js";
+
+const POLL_MS = 50;
+
+/**
+ * What runs beside a supervisor in the group that it leads. What left the group is found by the driver, where the
+ * system lets it.
+ *
+ * Nobody is asked to end twice, whoever asked first: many programs take a second SIGTERM for "at once", and leave
+ * undone what the first one began.
+ */
+export class WorkloadGroup {
+  readonly #asked = new Set<number>();
+
+  /** Somebody else asked everybody who is here now. */
+  async wasAsked(): Promise<void> {
+    for (const pid of await this.#others()) this.#asked.add(pid);
+  }
+
+  /** Asks everybody who was not asked yet. @param spared - A process that is needed until the others have ended. */
+  async ask(spared: number | null = null): Promise<void> {
+    for (const pid of await this.#others()) if (pid !== spared) this.askOne(pid);
+  }
+
+  askOne(pid: number): void {
+    if (this.#asked.has(pid)) return;
+    this.#asked.add(pid);
+    send(pid, "SIGTERM");
+    // What is stopped does not see the signal before it is continued.
+    send(pid, "SIGCONT");
+  }
+
+  /** Resolves once nobody is left: asked, and killed when the grace is over. */
+  async end(graceMs: number): Promise<void> {
+    const killAt = Date.now() + graceMs;
+    for (;;) {
+      const others = await this.#others();
+      if (others.length === 0) return;
+      const late = Date.now() >= killAt;
+      for (const pid of others) {
+        if (late) send(pid, "SIGKILL");
+        else this.askOne(pid);
+      }
+      await delay(POLL_MS);
+    }
+  }
+
+  async #others(): Promise<readonly number[]> {
+    const members = await groupMembers(process.pid).catch((): number[] => []);
+    // Started by hand, and not as the leader of a group: then nothing in it is ours to end.
+    return members.includes(process.pid) ? members.filter((pid) => pid !== process.pid) : [];
+  }
+}
+
+function send(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // It has ended already.
+  }
+}
