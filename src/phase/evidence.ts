@@ -88,3 +88,25 @@ export function isReadyForbidden(record: SandboxRecord, now: number): boolean {
     (record.phase !== "Ready" && isDeadlineOver(record, now))
   );
 }
+
+/** The last millisecond of an instant: one of a whole second is taken for that of a backend which counts in seconds. */
+export function latestOf(instant: number): number {
+  return instant % 1000 === 0 ? instant + 999 : instant;
+}
+
+/**
+ * Whether the end that is seen is known to be that of the start under way. What had ended by the time that the run
+ * before did is that run's, whatever its instance is called; an instance id tells runs apart only where the run before
+ * had another; else it must have ended after the start was asked for. What is not known is not its own.
+ */
+export function isOwnEnd(record: SandboxRecord, observation: Observation): boolean {
+  const { completed, finishedAt, instanceId } = observation;
+  if (completed !== true) return false;
+  const previous = record.previousFinishedAt ?? null;
+  if (finishedAt !== null && previous !== null && latestOf(finishedAt) <= previous) return false;
+  const expected = record.expectedInstanceId ?? null;
+  if (expected !== null && instanceId === expected && expected !== (record.instanceId ?? null)) return true;
+  const requested = record.startRequestedAt ?? null;
+  if (finishedAt === null || requested === null) return false;
+  return finishedAt >= requested && (previous === null || finishedAt > previous);
+}

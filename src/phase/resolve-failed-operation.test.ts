@@ -68,6 +68,57 @@ describe("a start that failed", () => {
       expect(resolved(record(phase), stopped, "start", seen(ended))).toBeUndefined();
   });
 
+  const T = 1_800_000_002_000;
+  it.each<[string, Partial<SandboxRecord>, Partial<Observation>, string]>([
+    // One instance id for every run says nothing: the time decides.
+    ["an equal id and the end of before", { expectedInstanceId: "i-1" }, { finishedAt: T - 500 }, "Stopped"],
+    ["an equal id and an older end", { expectedInstanceId: "i-1" }, { finishedAt: T - 501 }, "Stopped"],
+    ["an equal id and no time", { expectedInstanceId: "i-1" }, {}, "Stopped"],
+    [
+      "an equal id and an end after the start",
+      { expectedInstanceId: "i-1" },
+      { finishedAt: T + 600 },
+      "Error",
+    ],
+    // An id of its own says it, also where the backend's clock is behind or it counts in seconds.
+    ["an id of its own", { expectedInstanceId: "i-2" }, { instanceId: "i-2" }, "Error"],
+    [
+      "an id of its own, by a slow clock",
+      { expectedInstanceId: "i-2" },
+      { instanceId: "i-2", finishedAt: T + 1 },
+      "Error",
+    ],
+    [
+      "an id of its own, in the second of before",
+      { expectedInstanceId: "i-2" },
+      { instanceId: "i-2", finishedAt: T - 1000 },
+      "Error",
+    ],
+    [
+      "an id of its own on an end that was recorded before",
+      { expectedInstanceId: "i-2" },
+      { instanceId: "i-2", finishedAt: T - 501 },
+      "Stopped",
+    ],
+    ["a second that begins before the start", {}, { finishedAt: T }, "Stopped"],
+    [
+      "the very end of before, by a clock that is ahead of the start",
+      { startRequestedAt: T - 900 },
+      { finishedAt: T - 500 },
+      "Stopped",
+    ],
+    ["an end after the start", {}, { finishedAt: T + 600 }, "Error"],
+  ])("knows whose end it sees: %s", (_what, more, look, phase) => {
+    const starting = record("Starting", {
+      instanceId: "i-1",
+      startRequestedAt: T + 100,
+      previousFinishedAt: T - 500,
+      ...more,
+    });
+    const after = resolved(starting, stopped, "start", seen({ ...ended, instanceId: "i-1", ...look }));
+    expect(after?.phase).toBe(phase);
+  });
+
   it("gives nothing back over what is gone, is going, or still runs", () => {
     expect(resolved(record("Starting"), stopped, "start", absent(null))?.phase).toBe("Error");
     expect(

@@ -1,3 +1,4 @@
+import { isOwnEnd } from "./evidence.js";
 import type { Operation } from "./gate-rules.js";
 import type { Observation } from "./observation.js";
 import { reconcileRecord } from "./reconcile-record.js";
@@ -10,7 +11,7 @@ import { enter, unchanged, type Transition } from "./transition.js";
  * A driver's error does not say whether the call took effect. Stop and start keep the transition when the look-up is
  * inconclusive, because repeating them is harmless; delete restores what was before. A start that was refused over
  * the previous run's exited container restores `Stopped` instead of making an error of it; an end that is known to be
- * the new run's is its result. Write the result by
+ * the new run's, by its time or by an instance id that the run before did not have, is its result. Write the result by
  * compare-and-swap on the version of `record`: a newer write wins.
  *
  * @param record - As written when the operation was accepted.
@@ -56,18 +57,9 @@ function failedStart(
   policy: PhasePolicy | undefined,
 ): Transition {
   if (record.phase !== "Starting" && record.phase !== "Provisioning") return unchanged(record);
+  // The run that this start opened has ended already: its result must not be lost, nor its command be replayed.
   if (isAtRest(seen) && !isOwnEnd(record, seen)) return restore(record, previous, now);
   return applied(record, seen, now, policy);
-}
-
-/** The run that this start opened has ended already: its result must not be lost, nor its command be replayed. */
-function isOwnEnd(
-  { startRequestedAt, expectedInstanceId }: SandboxRecord,
-  { completed, finishedAt, instanceId }: Observation,
-): boolean {
-  if (completed !== true) return false;
-  if (instanceId !== null && instanceId === expectedInstanceId) return true;
-  return finishedAt !== null && typeof startRequestedAt === "number" && finishedAt >= startRequestedAt;
 }
 
 /** The previous run's end, or a backend still told to be suspended: the start did not happen. */
