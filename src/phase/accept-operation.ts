@@ -96,6 +96,7 @@ function started(
       ? (record.previousFinishedAt ?? null)
       : (record.finishedAt ?? record.previousFinishedAt ?? null),
     expectedInstanceId: again ? (record.expectedInstanceId ?? null) : (instanceId ?? null),
+    shutdownStopAt: null,
     exitCode: null,
     finishedAt: null,
   };

@@ -1,4 +1,5 @@
 import { invalid } from "../errors.js";
+import { isShutdownEnd } from "./evidence.js";
 import {
   MAIN_PROCESS_COMPLETED,
   MAIN_PROCESS_FAILED,
@@ -18,14 +19,15 @@ export interface ExitReport {
   readonly instanceId: string | null;
   /** Exit code of the main process; death by a signal is 128 + n. */
   readonly exitCode: number;
-  /** When it ended, epoch milliseconds. Default: `now`. */
+  /** When it ended, epoch milliseconds; what is finer is cut off. Default: `now`. */
   readonly finishedAt?: number | null | undefined;
 }
 
 /**
  * What the end of the main process makes of a record.
  *
- * The first exit code wins, another run's report is ignored, and a stop, a delete and an expired attempt absorb it.
+ * The first exit code wins, another run's report is ignored, and a stop, a delete, the gateway's own shutdown
+ * ({@link planShutdown}) and an expired attempt absorb it.
  * What a driver said of the exit before (`ContainerExited`) was provisional: the report replaces it, code 0 makes a
  * completion of it. Any other error keeps its phase and reason and only gains the code. While `Starting`, the stored
  * instance id is the previous run's, so that its late report changes nothing.
@@ -33,7 +35,7 @@ export interface ExitReport {
  * Rules after NVIDIA/OpenShell's exit handling (#2884, #2857).
  *
  * @param now - Epoch milliseconds. Default: the record's `since`.
- * @throws {@link SlipwayError} `INVALID_EVENT` when the exit code, or the time of the end, is not an integer.
+ * @throws {@link SlipwayError} `INVALID_EVENT` when the exit code is not an integer, or the time of the end no instant.
  *
  * @example
  * ```ts
@@ -53,12 +55,13 @@ export function applyExitReport(
   if (!Number.isSafeInteger(report.exitCode))
     throw invalid("INVALID_EVENT", "exit report", "exitCode", "an integer", report.exitCode);
   const at: unknown = report.finishedAt ?? null;
-  if (at !== null && !Number.isSafeInteger(at))
-    throw invalid("INVALID_EVENT", "exit report", "finishedAt", "an integer of epoch milliseconds", at);
+  if (at !== null && !(typeof at === "number" && Number.isSafeInteger(Math.floor(at))))
+    throw invalid("INVALID_EVENT", "exit report", "finishedAt", "a number of epoch milliseconds", at);
   const { phase } = record;
   if (phase === "Deleting" || phase === "Deleted" || phase === "Stopping" || phase === "Stopped")
     return unchanged(record, "phase");
   if (isOtherRun(record, report)) return unchanged(record, "other-run");
+  if (isShutdownEnd(record, report.finishedAt ?? null)) return unchanged(record, "shutdown");
   if (typeof record.exitCode === "number" && phase !== "Starting")
     return unchanged(record, "first-code-wins");
   if (phase === "Error") return enrich(record, report, now);
@@ -117,5 +120,7 @@ function ended(record: SandboxRecord, report: ExitReport, now: number): Transiti
 
 function finishedAt(record: SandboxRecord, report: ExitReport, now: number): number {
   const known = record.phase === "Starting" ? null : record.finishedAt;
-  return known ?? report.finishedAt ?? now;
+  const reported = report.finishedAt ?? null;
+  // What an engine counts finer than in milliseconds is cut off, as an observer does.
+  return known ?? (reported === null ? now : Math.floor(reported));
 }

@@ -110,3 +110,9 @@ export function isOwnEnd(record: SandboxRecord, observation: Observation): boole
   if (finishedAt === null || requested === null) return false;
   return finishedAt >= requested && (previous === null || finishedAt > previous);
 }
+
+/** Whether an end at this instant, or one without a time, is what the gateway's own shutdown brought about. */
+export function isShutdownEnd({ shutdownStopAt }: SandboxRecord, finishedAt: number | null): boolean {
+  if (typeof shutdownStopAt !== "number") return false;
+  return finishedAt === null || latestOf(finishedAt) >= shutdownStopAt;
+}

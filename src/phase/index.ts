@@ -57,6 +57,7 @@ export {
 } from "./record.js";
 export {
   applyRecovery,
+  applyShutdown,
   planRecovery,
   planShutdown,
   type RecoveryResult,

@@ -48,6 +48,11 @@ export interface SandboxRecord {
   readonly startRequestedAt?: number | null | undefined;
   /** When the run before the current start ended: evidence up to then is history. */
   readonly previousFinishedAt?: number | null | undefined;
+  /**
+   * When a gateway that manages the lifecycle asked for the run to be stopped because it ended itself: an end from then
+   * on is that gateway's doing and no result. `null` or absent: it did not.
+   */
+  readonly shutdownStopAt?: number | null | undefined;
   /** Exit code of the main process, once the run is over. */
   readonly exitCode?: number | null | undefined;
   /** When the run ended. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { absent, present, type Observation } from "./observation.js";
 import { phases, type Phase } from "./phase.js";
 import type { DesiredState, SandboxRecord } from "./record.js";
-import { applyRecovery, planRecovery, planShutdown } from "./recovery.js";
+import { applyRecovery, applyShutdown, planRecovery, planShutdown } from "./recovery.js";
 
 const now = 9;
 const mine = { managesLifecycle: true, now } as const;
@@ -116,6 +116,102 @@ describe("a plan for the start of a gateway", () => {
     expect(planRecovery(record("Ready"), { ...mine, observation: rest }).call).toBe("start");
   });
 
+  it.each<[string, Partial<SandboxRecord>, Partial<Observation>, Phase | null]>([
+    ["no time and no instance", {}, {}, null],
+    [
+      "no time and no instance, a failure",
+      {},
+      { exitCode: 1, failureReason: "Killed", failureClass: "terminal" },
+      null,
+    ],
+    ["a time before the start", {}, { finishedAt: 4_999 }, null],
+    ["the time of the end before", { previousFinishedAt: 5_500 }, { finishedAt: 5_500 }, null],
+    ["a time after the start", {}, { finishedAt: 5_001 }, "Completed"],
+    ["a time after the start, a failure", {}, { finishedAt: 5_001, exitCode: 1 }, "Error"],
+    ["the instance that was asked for", { expectedInstanceId: "i-2" }, { instanceId: "i-2" }, "Completed"],
+    ["the instance of before", { expectedInstanceId: "i-1" }, { instanceId: "i-1" }, null],
+  ])("takes an end for that of a start under way by what is known of it: %s", (_what, more, look, phase) => {
+    const starting = record("Starting", { startRequestedAt: 5_000, instanceId: "i-1", ...more });
+    const observation = seen({ running: false, completed: true, exitCode: 0, ...look });
+    for (const options of [mine, others]) {
+      const plan = planRecovery(starting, { ...options, observation });
+      if (phase === null)
+        expect(plan).toEqual({ call: "start", record: starting, changed: false, sessionCleanup: false });
+      else expect(plan).toMatchObject({ call: null, changed: true, record: { phase } });
+    }
+  });
+
+  describe("after a managed shutdown", () => {
+    const at = 1_800_000_002_500;
+    const marked = record("Ready", { shutdownStopAt: at });
+    const end = { running: false, ready: false, completed: true } as const;
+    const killed = { exitCode: 143, failureReason: "Killed", failureClass: "terminal" } as const;
+
+    it.each<[string, Partial<Observation>]>([
+      ["exit 0 after it", { exitCode: 0, finishedAt: at + 1 }],
+      ["a kill after it", { ...killed, finishedAt: at }],
+      ["exit 0 without a time", { exitCode: 0 }],
+      ["a kill without a time", killed],
+      [
+        "an end in the same second, by a backend that counts in seconds",
+        { exitCode: 0, finishedAt: at - 500 },
+      ],
+    ])("starts again what it stopped: %s", (_what, look) => {
+      for (const phase of ["Provisioning", "Starting", "Ready", "Unknown"] as const) {
+        const from = { ...marked, phase, startRequestedAt: at - 60_000 };
+        const plan = planRecovery(from, { ...mine, observation: seen({ ...end, ...look }) });
+        expect(plan).toMatchObject({ call: "start", sessionCleanup: false, record: { phase } });
+        // What it found is the end of the run before, also where the start has to wait.
+        const finishedAt = look.finishedAt ?? null;
+        expect(plan.changed).toBe(finishedAt !== null);
+        expect(plan.record.previousFinishedAt ?? null).toBe(finishedAt);
+        const started = applyRecovery(plan.record, "start", "ok", mine).record;
+        expect(started).toMatchObject({ phase, startRequestedAt: now, shutdownStopAt: null });
+      }
+    });
+
+    it("starts what a driver removed as it stopped it, and calls it missing where the driver keeps it", () => {
+      const gone = { ...mine, observation: absent(null) };
+      expect(planRecovery(marked, { ...gone, policy: { removesComputeOnStop: true } })).toMatchObject({
+        call: "start",
+        changed: false,
+      });
+      expect(planRecovery(marked, gone)).toMatchObject({ call: null, record: { phase: "Error" } });
+      expect(
+        planRecovery(record("Ready"), { ...gone, policy: { removesComputeOnStop: true } }).call,
+      ).toBeNull();
+    });
+
+    it.each<[string, Partial<Observation>, Phase]>([
+      ["success", { exitCode: 0, finishedAt: at - 501 }, "Completed"],
+      ["a failure", { exitCode: 1, finishedAt: at - 501 }, "Error"],
+    ])("replays nothing that had ended before it: %s", (_what, look, phase) => {
+      const plan = planRecovery(marked, { ...mine, observation: seen({ ...end, ...look }) });
+      expect(plan).toMatchObject({ call: null, changed: true, record: { phase } });
+    });
+
+    it("is over for a gateway that starts nothing, or that finds it running", () => {
+      const left = planRecovery(marked, others);
+      expect(left).toMatchObject({
+        call: null,
+        changed: true,
+        record: { phase: "Ready", shutdownStopAt: null, updatedAt: now },
+      });
+      const runs = seen({ running: true, ready: true });
+      const again = planRecovery(marked, { ...mine, observation: runs });
+      expect(again.call).toBe("start");
+      expect(applyRecovery(again.record, "start", "ok", mine).record.shutdownStopAt).toBeNull();
+      for (const result of ["not-found", "error"] as const)
+        expect(applyRecovery(marked, "start", result, mine).record).toMatchObject({
+          phase: "Error",
+          shutdownStopAt: null,
+        });
+      // A start that is retained for its retry still waits for the end of that shutdown.
+      const starting = { ...marked, phase: "Starting" } as const;
+      expect(applyRecovery(starting, "start", "error", mine).record).toBe(starting);
+    });
+  });
+
   it("finishes a stop whatever is seen", () => {
     const stopping = record("Stopping", { desired: "stopped" });
     for (const observation of [absent(null), seen({ running: false, ...FAILED }), seen({ running: true })]) {
@@ -220,14 +316,37 @@ describe("a recovery call", () => {
 });
 
 describe("a plan for the end of a gateway", () => {
-  it("stops what runs where it manages the lifecycle, and leaves every record as it is", () => {
+  it("stops what runs where it manages the lifecycle, says so in the record, and leaves phase and intent", () => {
     const runs: readonly Phase[] = ["Provisioning", "Starting", "Ready", "Unknown"];
     for (const phase of phases) {
       const from = record(phase);
-      const call = runs.includes(phase) ? "stop" : null;
-      expect(planShutdown(from, mine)).toEqual({ call, record: from, changed: false, sessionCleanup: false });
-      expect(planShutdown(from, others).call).toBeNull();
-      expect(planShutdown(from, mine).record).toBe(from);
+      const plan = planShutdown(from, mine);
+      const stops = runs.includes(phase);
+      const marked = { ...from, shutdownStopAt: now, updatedAt: now };
+      expect(plan).toEqual({
+        call: stops ? "stop" : null,
+        record: stops ? marked : from,
+        changed: stops,
+        sessionCleanup: false,
+      });
+      if (!stops) expect(plan.record).toBe(from);
+      const left = planShutdown(from, others);
+      expect(left).toEqual({ call: null, record: from, changed: false, sessionCleanup: false });
+      expect(left.record).toBe(from);
     }
+  });
+
+  it("takes back what it said of a stop that failed: how that run ends is its own", () => {
+    const { record: marked } = planShutdown(record("Ready"), mine);
+    for (const result of ["ok", "not-found"] as const)
+      expect(applyShutdown(marked, result, mine)).toEqual({ record: marked, changed: false, refused: null });
+    const failed = applyShutdown(marked, "error", { ...mine, now: now + 1 });
+    expect(failed).toMatchObject({
+      changed: true,
+      record: { phase: "Ready", shutdownStopAt: null, updatedAt: now + 1 },
+    });
+    expect(applyShutdown(failed.record, "error", mine).changed).toBe(false);
+    const observation = seen({ running: false, completed: true, exitCode: 0, finishedAt: now + 5 });
+    expect(planRecovery(failed.record, { ...mine, observation }).record.phase).toBe("Completed");
   });
 });

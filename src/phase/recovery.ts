@@ -1,3 +1,4 @@
+import { isOwnEnd, isShutdownEnd } from "./evidence.js";
 import type { Observation } from "./observation.js";
 import { BACKEND_RESOURCE_MISSING } from "./reasons.js";
 import { reconcileRecord } from "./reconcile-record.js";
@@ -37,7 +38,7 @@ export interface SweepPlan {
 }
 
 /**
- * How a recovery call ended.
+ * How a call of a sweep ended.
  *
  * @public
  */
@@ -50,8 +51,9 @@ const RESUMABLE: ReadonlySet<string> = new Set(["ContainerRuntimeRestart", "Cont
  * What a gateway does about a record when it comes up, before its watches start.
  *
  * `Stopping` is finished and `Starting` is started again, whatever the driver. Where the gateway manages the
- * lifecycle, everything that was to run is started; a result is never replayed, also one that only the look at the
- * backend shows, except after a runtime restart.
+ * lifecycle, everything that was to run is started. A result is never replayed, also one that only the look at the
+ * backend shows, except after a runtime restart. No result is what the gateway's own shutdown ended
+ * ({@link planShutdown}), nor, for a `Starting` record, an end that is not known to be of the start under way.
  *
  * @example
  * ```ts
@@ -64,19 +66,44 @@ const RESUMABLE: ReadonlySet<string> = new Set(["ContainerRuntimeRestart", "Cont
  * @public
  */
 export function planRecovery(record: SandboxRecord, options: SweepOptions): SweepPlan {
+  const { now } = options;
   const seen = options.observation ?? null;
-  if (seen !== null && record.phase !== "Stopping") {
-    const looked = reconcileRecord(record, seen, null, options.now, options.policy);
+  const call = recoveryCall(record, options);
+  const stopped = seen !== null && call === "start" && isShutdownLeft(record, seen, options);
+  if (seen !== null && !stopped && isEvidence(record, seen)) {
+    const looked = reconcileRecord(record, seen, null, now, options.policy);
     const { phase } = looked.record;
     if (looked.changed && phase !== record.phase && (phase === "Error" || phase === "Completed"))
       return { call: null, record: looked.record, changed: true, sessionCleanup: true };
   }
-  return {
-    call: recoveryCall(record, options),
-    record,
-    changed: false,
-    sessionCleanup: record.phase === "Stopped",
-  };
+  const next = stopped ? afterShutdownEnd(record, seen, now) : call === null ? unmarked(record, now) : record;
+  return { call, record: next, changed: next !== record, sessionCleanup: record.phase === "Stopped" };
+}
+
+/** A stop is finished whatever is seen, and a start under way is judged by no end of another run. */
+function isEvidence(record: SandboxRecord, seen: Observation): boolean {
+  if (record.phase === "Starting" && seen.completed === true) return isOwnEnd(record, seen);
+  return record.phase !== "Stopping";
+}
+
+/** Whether what is seen is what the gateway's own shutdown left: an end since it asked for the stop, or nothing at all. */
+function isShutdownLeft(record: SandboxRecord, seen: Observation, { policy }: SweepOptions): boolean {
+  if (seen.exists === false) return policy?.removesComputeOnStop === true && isShutdownEnd(record, null);
+  return seen.completed === true && isShutdownEnd(record, seen.finishedAt);
+}
+
+/** That end is the run before's for whatever looks until the start has taken place. */
+function afterShutdownEnd(record: SandboxRecord, { finishedAt }: Observation, now: number): SandboxRecord {
+  const previous = record.previousFinishedAt ?? null;
+  if (finishedAt === null || (previous !== null && finishedAt <= previous)) return record;
+  return { ...record, previousFinishedAt: finishedAt, updatedAt: now };
+}
+
+/** Without the mark of a shutdown, which is of no more use once a gateway is up. */
+function unmarked(record: SandboxRecord, now: number): SandboxRecord {
+  return typeof record.shutdownStopAt === "number"
+    ? { ...record, shutdownStopAt: null, updatedAt: now }
+    : record;
 }
 
 function recoveryCall(record: SandboxRecord, { managesLifecycle, policy }: SweepOptions): SweepPlan["call"] {
@@ -141,17 +168,18 @@ export function applyRecovery(
   if (record.phase === "Starting" && (result === "error" || !options.managesLifecycle))
     return unchanged(record);
   if (record.phase === "Error") return unchanged(record);
+  const left = unmarked(record, now);
   const next =
     result === "not-found"
       ? enter(
-          record,
+          left,
           "Error",
           BACKEND_RESOURCE_MISSING,
           "The compute object was gone when the gateway came up.",
           now,
         )
       : enter(
-          record,
+          left,
           "Error",
           "StartFailed",
           "The sandbox could not be started when the gateway came up.",
@@ -165,6 +193,7 @@ function restarted(record: SandboxRecord, now: number): SandboxRecord {
     ...record,
     startRequestedAt: now,
     previousFinishedAt: record.finishedAt ?? record.previousFinishedAt ?? null,
+    shutdownStopAt: null,
     exitCode: null,
     finishedAt: null,
     updatedAt: now,
@@ -176,7 +205,11 @@ function restarted(record: SandboxRecord, now: number): SandboxRecord {
 
 /**
  * What a gateway does about a record when it shuts down: stops what runs, where it manages the lifecycle, and leaves
- * the record as it is, so that the intent to run survives.
+ * phase and intent, so that the intent to run survives.
+ *
+ * The plan's record says when the stop was asked for, so that the next start takes no end that the stop caused for a
+ * result: write it before the call. A gateway that dies in between leaves a run that counts as stopped, whenever it
+ * ends. How the call ended goes to {@link applyShutdown}.
  *
  * @example
  * ```ts
@@ -189,15 +222,41 @@ function restarted(record: SandboxRecord, now: number): SandboxRecord {
  * @public
  */
 export function planShutdown(record: SandboxRecord, options: SweepOptions): SweepPlan {
+  const { managesLifecycle, now } = options;
   const runs =
     record.phase === "Provisioning" ||
     record.phase === "Starting" ||
     record.phase === "Ready" ||
     record.phase === "Unknown";
+  const stops = managesLifecycle && runs;
   return {
-    call: options.managesLifecycle && runs ? "stop" : null,
-    record,
-    changed: false,
+    call: stops ? "stop" : null,
+    record: stops ? { ...record, shutdownStopAt: now, updatedAt: now } : record,
+    changed: stops,
     sessionCleanup: false,
   };
+}
+
+/**
+ * The record after the stop that a shutdown asked for. One that failed takes back that it was asked for: what runs on
+ * may end by itself, and such an end is a result, which is not replayed.
+ *
+ * @example
+ * ```ts
+ * import { applyShutdown, planShutdown } from "slipway/phase";
+ *
+ * const options = { managesLifecycle: true, now: Date.now() };
+ * const { record } = planShutdown({ phase: "Ready", desired: "running", since: 0 }, options);
+ * applyShutdown(record, "error", options).record.shutdownStopAt; // => null
+ * ```
+ *
+ * @public
+ */
+export function applyShutdown(
+  record: SandboxRecord,
+  result: RecoveryResult,
+  { now }: SweepOptions,
+): Transition {
+  const next = result === "error" ? unmarked(record, now) : record;
+  return { record: next, changed: next !== record, refused: null };
 }

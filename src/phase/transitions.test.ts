@@ -132,12 +132,35 @@ describe("exit reports", () => {
     }
   });
 
-  it.each([Number.NaN, 1.5, Number.POSITIVE_INFINITY, "2026-10-20T11:40:02Z"])(
+  it("that count finer than in milliseconds end in the millisecond that had begun", () => {
+    for (const [finishedAt, kept] of [
+      [1_800_000_000_000.75, 1_800_000_000_000],
+      [1.5, 1],
+    ] as const) {
+      const report = { instanceId: null, exitCode: 0, finishedAt };
+      expect(applyExitReport(record("Ready"), report, 5).record.finishedAt).toBe(kept);
+      const failed = record("Error", { reason: "ImagePullFailed" });
+      expect(applyExitReport(failed, report, 5).record.finishedAt).toBe(kept);
+    }
+  });
+
+  it("of what the gateway's own shutdown ended are no result", () => {
+    const stopped = record("Ready", { instanceId: "i-1", shutdownStopAt: 1_000_500 });
+    for (const exitCode of [0, 143])
+      for (const finishedAt of [1_000_500, 1_000_501, 1_000_000, null]) {
+        const outcome = applyExitReport(stopped, { instanceId: "i-1", exitCode, finishedAt }, 1_000_600);
+        expect(outcome).toEqual({ record: stopped, changed: false, refused: "shutdown" });
+      }
+    const before = { instanceId: "i-1", exitCode: 0, finishedAt: 1_000_499 };
+    expect(applyExitReport(stopped, before, 1_000_600).record.phase).toBe("Completed");
+  });
+
+  it.each([Number.NaN, Number.NEGATIVE_INFINITY, 1e300, Number.POSITIVE_INFINITY, "2026-10-20T11:40:02Z"])(
     "that ended at no instant are a mistake: %s",
     (finishedAt) => {
       const report = { instanceId: null, exitCode: 0, finishedAt: finishedAt as number };
       expect(() => applyExitReport(record("Ready"), report, 5)).toThrow(
-        /exit report: finishedAt must be an integer/,
+        /exit report: finishedAt must be a number of epoch milliseconds/,
       );
     },
   );
