@@ -126,6 +126,30 @@ describe("container states, by the table of both engines", () => {
     expect(phaseOf(inspect, stopping)).toBe("Stopped");
   });
 
+  it.each(["2026-10-20 09:02:08.123 +0000 UTC", "1970-01-01T00:00:00Z", "yesterday", "", undefined, 0])(
+    "a start time that cannot be read is no process that never ran: %s",
+    (StartedAt) => {
+      for (const FinishedAt of [FINISHED, undefined]) {
+        const inspect = state({ Status: "exited", ExitCode: 0, StartedAt, FinishedAt });
+        for (const observe of [observeDockerInspect, observePodmanInspect])
+          expect(observe({ inspect })).toMatchObject({ completed: true, exitCode: 0, failureReason: null });
+        expect(phaseOf(inspect, starting)).toBe("Completed");
+      }
+    },
+  );
+
+  it("a success that ended at a time is one, whatever its start says", () => {
+    for (const StartedAt of ["0001-01-01T00:00:00Z", "0001-01-01 00:00:00 +0000 UTC"]) {
+      const ended = state({ Status: "exited", ExitCode: 0, StartedAt, FinishedAt: FINISHED });
+      expect(phaseOf(ended, starting)).toBe("Completed");
+      // A refused start has a time too, and a code that says so.
+      const refused = state({ Status: "exited", ExitCode: 127, StartedAt, FinishedAt: FINISHED });
+      expect(observeDockerInspect({ inspect: refused }).failureReason).toBe("ContainerStartFailed");
+      const never = state({ Status: "exited", ExitCode: 0, StartedAt });
+      expect(observeDockerInspect({ inspect: never }).failureReason).toBe("ContainerStartFailed");
+    }
+  });
+
   it("drops the end of the run before also where its removal has failed", () => {
     const inspect = state({ Status: "dead", Dead: true, ExitCode: 1, FinishedAt: FINISHED });
     const run = { previousFinishedAt: Date.parse(FINISHED) };

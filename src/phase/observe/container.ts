@@ -33,6 +33,9 @@ export interface ContainerState {
   readonly instanceId: string | null;
 }
 
+/** Go's zero value of a time, as JSON or as text. Anything else that cannot be read says nothing. */
+const ZERO_TIME = /^0001-01-01[T ]00:00:00/;
+
 /** Reads the `State` of an inspect answer (Docker, and both of Podman's dialects). */
 export function inspectedState(inspect: JsonObject, options: ObserveOptions): ContainerState {
   const state = at(inspect, "State");
@@ -46,7 +49,7 @@ export function inspectedState(inspect: JsonObject, options: ObserveOptions): Co
     oomKilled: flagOf(at(state, "OOMKilled")),
     exitCode: integerOf(at(state, "ExitCode")),
     error: textOf(at(state, "Error")),
-    neverStarted: typeof startedAt === "string" && startedAt !== "" && instantOf(startedAt) === null,
+    neverStarted: typeof startedAt === "string" && ZERO_TIME.test(startedAt),
     finishedAt: instantOf(at(state, "FinishedAt")),
     health: wordOf(health),
     healthWord: textOf(health),
@@ -183,8 +186,11 @@ function exited(draft: ObservationDraft, state: ContainerState, options: Observe
   }
   draft.completed = true;
   draft.finishedAt = state.finishedAt;
-  // Where the start time is the zero value, so is the code: a 0 of a process that never ran is no success.
-  const refusedStart = state.neverStarted || (state.exitCode !== 0 && state.error !== null);
+  // Where both times are the zero value, so is the code: a 0 of a process that never ran is no success.
+  const refusedStart =
+    state.exitCode === 0
+      ? state.neverStarted && state.finishedAt === null
+      : state.neverStarted || state.error !== null;
   if (refusedStart) {
     fail(draft, "ContainerStartFailed");
     return;
