@@ -13,6 +13,8 @@ export interface BackendCondition {
   readonly message: string | null;
   /** Of an older generation than the object: about a specification that is no more. */
   readonly stale: boolean;
+  /** It names a generation, and so does the object: whether it is about the present one is known. */
+  readonly numbered: boolean;
   /** When it last changed, epoch milliseconds; `null` when it does not say. */
   readonly at: number | null;
 }
@@ -51,8 +53,14 @@ export function findCondition(list: unknown, type: string, generation: number | 
     word: reason.toLowerCase(),
     message: textOf(best["message"]),
     stale: seen !== null && generation !== null && seen < generation,
+    numbered: seen !== null && generation !== null,
     at: instantOf(best["lastTransitionTime"]),
   };
+}
+
+/** When the latest of a list's conditions changed, whatever it says; `null` when none tells. */
+export function lastTransition(list: unknown): number | null {
+  return Math.max(0, ...objectsOf(list).map(timeOf)) || null;
 }
 
 /** The finding where it is one condition about the present object. */

@@ -398,6 +398,34 @@ describe("evidence", () => {
     },
   );
 
+  it.each(["PodSucceeded", "PodFailed"])(
+    "of an end is this run's by its generation, whatever the clocks say: %s",
+    (word) => {
+      const lastTransitionTime = "2026-10-20T11:40:02Z";
+      const run = { startRequestedAt: Date.parse("2026-10-20T11:40:05.200Z") };
+      const pods = { items: [] };
+      const at = { ...condition("Finished", "True", word, null), lastTransitionTime };
+      const completed = (resource: Json, options: Json): unknown => see(resource, pods, options).completed;
+      const generation = (sandbox(RUN)["metadata"] as Json)["generation"] as number;
+      const current = sandbox(RUN, [{ ...at, observedGeneration: generation }]);
+      expect(completed(current, { run })).toBe(true);
+      // Without a generation on either side the time decides.
+      expect(completed(sandbox(RUN, [at]), { run })).toBe(false);
+      const unnumbered = {
+        ...current,
+        metadata: { ...(current["metadata"] as Json), generation: undefined },
+      };
+      expect(completed(unnumbered, { run })).toBe(false);
+      // Of an older generation it is about another specification, at any time.
+      expect(completed(sandbox(RUN, [{ ...at, observedGeneration: generation - 1 }]), {})).toBe(false);
+      // The resource is told the next run's instance before its controller says anything of that run.
+      const annotations = { "slipway.dev/instance-id": "i-2" };
+      expect(completed(sandbox(RUN, [at], { annotations }), { run: { ...run, instanceId: "i-2" } })).toBe(
+        false,
+      );
+    },
+  );
+
   it("of another instance is dropped", () => {
     const resource = sandbox(RUN, [condition("Ready", "True", "DependenciesReady")], {
       annotations: { "slipway.dev/instance-id": "i-1" },

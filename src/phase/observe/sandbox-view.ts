@@ -67,9 +67,13 @@ export function sandboxView(
   };
 }
 
-/** What was said before this start was asked for is about the run before it, also where no generation tells. */
+/**
+ * Where no generation tells, what was said before this start was asked for is about the run before it. The instance on the
+ * resource does not tell either: the next run's is written there before anything is said of that run.
+ */
 function ofThisRun(condition: BackendCondition | null, options: ObserveOptions): BackendCondition | null {
-  return isEarlierRun(options, condition?.at ?? null, KUBERNETES_PRECISION_MS) ? null : condition;
+  if (condition === null || condition.numbered) return condition;
+  return isEarlierRun(options, condition.at, KUBERNETES_PRECISION_MS) ? null : condition;
 }
 
 /** v1beta1 has a mode, v1alpha1 a replica count whose absence means 1. The status count is never evidence. */
