@@ -272,6 +272,29 @@ describe("a recovery call", () => {
     expect(started({ previousFinishedAt: 2 })).toMatchObject({ ...fence, previousFinishedAt: 2 });
   });
 
+  it("is the same start again for one that was under way: what that one has brought about is its own", () => {
+    const starting = record("Starting", {
+      startRequestedAt: 3,
+      previousFinishedAt: 2,
+      expectedInstanceId: "i-2",
+    });
+    const again = {
+      phase: "Starting",
+      startRequestedAt: 3,
+      previousFinishedAt: 2,
+      expectedInstanceId: "i-2",
+    };
+    for (const options of [mine, others])
+      expect(applyRecovery(starting, "start", "ok", options).record).toMatchObject({
+        ...again,
+        updatedAt: now,
+      });
+    expect(applyRecovery(record("Starting"), "start", "ok", mine).record.startRequestedAt).toBe(now);
+    // Unless the gateway had stopped it: then it is a new one.
+    const stopped = { ...starting, shutdownStopAt: 5 };
+    expect(applyRecovery(stopped, "start", "ok", mine).record.startRequestedAt).toBe(now);
+  });
+
   it("makes a start of an error that its runtime caused", () => {
     const failed = record("Error", { reason: "ContainerStopped", finishedAt: 4 });
     expect(applyRecovery(failed, "start", "ok", mine).record).toMatchObject({

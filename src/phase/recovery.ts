@@ -135,7 +135,8 @@ function isResumable({ reason, exitCode }: SandboxRecord, policy: PhasePolicy | 
 }
 
 /**
- * The record after a recovery call. A start fences off what happened while the gateway was down.
+ * The record after a recovery call. A start fences off what happened while the gateway was down; one that was under way
+ * is the same start again, as it is under the gate's route `retry`.
  *
  * @example
  * ```ts
@@ -188,10 +189,15 @@ export function applyRecovery(
   return { record: next, changed: true, refused: null };
 }
 
+/** A start under way is repeated, unless the gateway itself had stopped what it brought about. */
+function isSameStart({ phase, shutdownStopAt }: SandboxRecord): boolean {
+  return phase === "Starting" && typeof shutdownStopAt !== "number";
+}
+
 function restarted(record: SandboxRecord, now: number): SandboxRecord {
   const fenced: SandboxRecord = {
     ...record,
-    startRequestedAt: now,
+    startRequestedAt: isSameStart(record) ? (record.startRequestedAt ?? now) : now,
     previousFinishedAt: record.finishedAt ?? record.previousFinishedAt ?? null,
     shutdownStopAt: null,
     exitCode: null,
