@@ -111,6 +111,8 @@ export interface ExpectedRun {
   readonly startRequestedAt?: number | null | undefined;
   /** What the caller last asked for. */
   readonly desired?: DesiredState | undefined;
+  /** The run is past its start: an end that has no time is its own. Default `false`. */
+  readonly confirmed?: boolean | undefined;
 }
 
 /**
@@ -134,5 +136,7 @@ export function expectedRun(record: SandboxRecord): ExpectedRun {
     previousFinishedAt: record.previousFinishedAt ?? null,
     startRequestedAt: record.startRequestedAt ?? null,
     desired: record.desired,
+    // Only what is past its start is Ready, or is stopped by somebody else.
+    confirmed: record.phase === "Ready" || record.phase === "Stopping",
   };
 }

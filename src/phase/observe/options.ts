@@ -67,6 +67,11 @@ export function isForeignInstance({ run }: ObserveOptions, instanceId: string | 
   return expected !== null && instanceId !== null && expected !== instanceId;
 }
 
+/** Whether the object says that it is of the very run that is expected. */
+export function isSameInstance({ run }: ObserveOptions, instanceId: string | null): boolean {
+  return instanceId !== null && instanceId === (run?.instanceId ?? null);
+}
+
 /** Takes the end of another run out of an observation: what is left is known to be behind. */
 export function dropOtherRun(draft: ObservationDraft): ObservationDraft {
   draft.completed = false;

@@ -1,22 +1,19 @@
 import type { ObservationDraft } from "../observation.js";
 import { exitCause } from "./exit-code.js";
 import { fail } from "./failure.js";
-import { dropOtherRun, isEarlierRun, isOwnStop, type ObserveOptions } from "./options.js";
+import { dropOtherRun, isEarlierRun, isOwnStop, isSameInstance, type ObserveOptions } from "./options.js";
 import type { PodContainer } from "./pod-containers.js";
 import { disruptionCause, isPlaceholderExit, podCause } from "./pod-reasons.js";
 import { KUBERNETES_PRECISION_MS, type PodView } from "./pod-view.js";
 
-/**
- * The facts of a pod that has ended, unless its end is the previous run's. Where the kubelet gives no time for the end, as
- * for a pod that was evicted or refused, it was no later than the last change that the pod shows.
- */
+/** The facts of a pod that has ended, unless its end is the previous run's. */
 export function endedFacts(draft: ObservationDraft, view: PodView, options: ObserveOptions): void {
   const { main, failedInit } = view.containers;
   const ended = main?.state === "terminated" ? main : failedInit?.state === "terminated" ? failedInit : null;
   draft.running = false;
   draft.ready = false;
   draft.backendReason = view.reason ?? ended?.reason ?? null;
-  if (isEarlierRun(options, ended?.finishedAt ?? view.changedAt, KUBERNETES_PRECISION_MS)) {
+  if (isEarlierEnd(options, view, ended?.finishedAt ?? null, draft.instanceId)) {
     dropOtherRun(draft);
     return;
   }
@@ -26,6 +23,22 @@ export function endedFacts(draft: ObservationDraft, view: PodView, options: Obse
   fail(draft, endCause(view, ended, isOwnStop(options)));
   const byItself = draft.failureReason === null && view.phase !== "failed";
   draft.endedBy = draft.exitCode === 0 || (draft.exitCode === null && byItself) ? "guest" : "unknown";
+}
+
+/**
+ * Where the kubelet gives no time for the end, as for a pod that was evicted or refused, it was no later than the last
+ * change that the pod shows. That is no more than a guess, so that it needs a run whose start is under way, and a pod
+ * that does not say that it is of that run.
+ */
+function isEarlierEnd(
+  options: ObserveOptions,
+  view: PodView,
+  finishedAt: number | null,
+  instanceId: string | null,
+): boolean {
+  if (finishedAt !== null) return isEarlierRun(options, finishedAt, KUBERNETES_PRECISION_MS);
+  if (options.run?.confirmed === true || isSameInstance(options, instanceId)) return false;
+  return isEarlierRun(options, view.changedBy, KUBERNETES_PRECISION_MS);
 }
 
 /** Why a finished pod ended, most specific first: the pod's own reason, a disruption, the container, its code. */

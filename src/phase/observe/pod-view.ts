@@ -1,10 +1,19 @@
-import { current, findCondition, isTrue, type BackendCondition } from "./backend-conditions.js";
+import {
+  current,
+  findCondition,
+  isTrue,
+  lastTransition,
+  type BackendCondition,
+} from "./backend-conditions.js";
 import { instantOf } from "./instant.js";
 import { at, member, textOf, wordOf, type JsonObject } from "./json.js";
 import { podContainers, type PodContainers } from "./pod-containers.js";
 
 /** Kubernetes rounds its timestamps to seconds. */
 export const KUBERNETES_PRECISION_MS = 1000;
+
+/** What the clock by which a pod was made may be behind the one by which its start was asked for. */
+const CLOCK_SKEW_MS = 5000;
 
 /** What a pod says, read for deciding. */
 export interface PodView {
@@ -15,9 +24,10 @@ export interface PodView {
   readonly message: string | null;
   readonly terminating: boolean;
   readonly deletionAt: number | null;
-  readonly createdAt: number | null;
-  /** The latest that it shows of its making, its readiness and a disruption; `null` when it shows none. */
-  readonly changedAt: number | null;
+  /** The latest that it can have been made, by a clock that may be behind; `null` when it does not say. */
+  readonly madeBy: number | null;
+  /** The latest of its making and of all its conditions; `null` when it shows none. */
+  readonly changedBy: number | null;
   readonly restartPolicy: string;
   readonly containers: PodContainers;
   readonly ready: BackendCondition | null;
@@ -30,19 +40,19 @@ export function podView(pod: JsonObject): PodView {
   const conditions = member(status, "conditions");
   const deletion = textOf(at(pod, "metadata", "deletionTimestamp"));
   const disruption = findCondition(conditions, "disruptiontarget", null);
-  const ready = current(findCondition(conditions, "ready", null));
   const createdAt = instantOf(at(pod, "metadata", "creationTimestamp"));
+  const madeBy = createdAt === null ? null : createdAt + CLOCK_SKEW_MS;
   return {
     phase: wordOf(member(status, "phase")),
     reason: textOf(member(status, "reason")),
     message: textOf(member(status, "message")),
     terminating: deletion !== null,
     deletionAt: instantOf(deletion),
-    createdAt,
-    changedAt: Math.max(createdAt ?? 0, ready?.at ?? 0, current(disruption)?.at ?? 0) || null,
+    madeBy,
+    changedBy: Math.max(madeBy ?? 0, lastTransition(conditions) ?? 0) || null,
     restartPolicy: wordOf(at(pod, "spec", "restartPolicy")),
     containers: podContainers(pod),
-    ready,
+    ready: current(findCondition(conditions, "ready", null)),
     scheduled: current(findCondition(conditions, "podscheduled", null)),
     disruption: isTrue(disruption) ? current(disruption) : null,
   };

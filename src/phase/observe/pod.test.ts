@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { derivePhase } from "../derive-phase.js";
+import { expectedRun, type SandboxRecord } from "../record.js";
 import { observePod } from "./pod.js";
 
 type Json = Record<string, unknown>;
@@ -177,7 +178,21 @@ describe("a pod that ended", () => {
   });
 
   it.each<[string, Json, Json]>([
-    ["making", { creationTimestamp: "2026-10-20T11:40:02Z" }, {}],
+    // Five seconds are the clocks': who makes a pod and who asks for it do not share one.
+    ["making", { creationTimestamp: "2026-10-20T11:39:57Z" }, {}],
+    [
+      "containers or its place, whichever came last",
+      { creationTimestamp: "2026-10-20T09:00:00Z" },
+      {
+        conditions: [
+          { type: "PodScheduled", lastTransitionTime: "2026-10-20T09:00:00Z" },
+          { type: "ContainersReady", lastTransitionTime: "2026-10-20T11:40:02Z" },
+          { type: "Ready", lastTransitionTime: "2026-10-20T11:40:01Z" },
+          { type: "example.com/gate", lastTransitionTime: "when it was" },
+        ],
+      },
+    ],
+    ["place", {}, { conditions: [{ type: "PodScheduled", lastTransitionTime: "2026-10-20T11:40:02Z" }] }],
     ["readiness", {}, { conditions: [{ type: "Ready", lastTransitionTime: "2026-10-20T11:40:02Z" }] }],
     [
       "disruption",
@@ -186,7 +201,7 @@ describe("a pod that ended", () => {
     ],
     [
       "making, whatever code was made up",
-      { creationTimestamp: "2026-10-20T11:40:02Z" },
+      { creationTimestamp: "2026-10-20T11:39:57Z" },
       {
         containerStatuses: [
           {
@@ -211,6 +226,58 @@ describe("a pod that ended", () => {
     expect(derivePhase({ record: starting, observation: after, now: 1 }).phase).toBe("Error");
     // A pod that shows no time at all is taken as it is.
     expect(look("2026-10-20T11:40:03.200Z", { metadata: {}, status: {} }).completed).toBe(true);
+  });
+
+  describe("without a time of its end, though it was made long before", () => {
+    const evicted = (metadata: Json = {}): Json => ({
+      metadata: { creationTimestamp: "2026-10-20T09:00:00Z", ...metadata },
+      spec: { restartPolicy: "Never", containers: [{ name: "agent" }] },
+      status: { phase: "Failed", reason: "Evicted" },
+    });
+    const startRequestedAt = Date.parse("2026-10-20T11:40:05.200Z");
+    const record: SandboxRecord = { phase: "Ready", desired: "running", since: 0, startRequestedAt };
+    const end = (object: Json, of: SandboxRecord): ReturnType<typeof observePod> =>
+      observePod({ pod: object }, { run: expectedRun(of) });
+
+    it("is this run's by its instance, as a pod of a warm pool's", () => {
+      const starting = { ...record, phase: "Starting", expectedInstanceId: "i-2" } as const;
+      const named = (id: string): Json => evicted({ labels: { "slipway.dev/instance-id": id } });
+      expect(end(named("i-2"), starting)).toMatchObject({
+        completed: true,
+        failureReason: "Evicted",
+        stale: false,
+      });
+      expect(end(named("i-1"), starting)).toMatchObject({ completed: false, stale: true });
+      expect(end(evicted(), starting)).toMatchObject({ completed: false, stale: true });
+    });
+
+    it("is this run's where the run was usable, whenever its start was asked for again", () => {
+      for (const phase of ["Ready", "Stopping"] as const)
+        expect(end(evicted(), { ...record, phase })).toMatchObject({
+          completed: true,
+          failureReason: "Evicted",
+        });
+      for (const phase of ["Starting", "Provisioning", "Unknown"] as const)
+        expect(end(evicted(), { ...record, phase })).toMatchObject({ completed: false, stale: true });
+      // A time of its own still decides, and so does another instance.
+      const dated = pod({ phase: "Failed", main: terminated(1) });
+      expect(end(dated, record).completed).toBe(false);
+      const named = evicted({ labels: { "slipway.dev/instance-id": "i-1" } });
+      expect(end(named, { ...record, instanceId: "i-2" }).completed).toBe(false);
+    });
+
+    it("is this run's where the gateway's clock is a few seconds ahead", () => {
+      const refused = evicted({ creationTimestamp: "2026-10-20T11:40:01Z" });
+      const status = {
+        ...(refused["status"] as Json),
+        conditions: [{ type: "PodScheduled", lastTransitionTime: "2026-10-20T11:40:01Z" }],
+      };
+      const starting = { ...record, phase: "Starting" } as const;
+      expect(end(refused, starting).completed).toBe(true);
+      expect(end({ ...refused, status }, starting).completed).toBe(true);
+      const later = { ...starting, startRequestedAt: startRequestedAt + 2_000 };
+      expect(end({ ...refused, status }, later).completed).toBe(false);
+    });
   });
 });
 
@@ -277,6 +344,23 @@ describe("a pod that lives", () => {
     expect(
       derivePhase({ record: { phase: "Starting", desired: "running", since: 0 }, observation, now: 0 }).phase,
     ).toBe("Starting");
+  });
+});
+
+describe("a pod that goes away", () => {
+  const going = (creationTimestamp: string, labels: Json = {}): Json => {
+    const old = pod({ phase: "Running", main: { running: {} }, deletionTimestamp: "2026-10-20T12:00:29Z" });
+    return { ...old, metadata: { ...(old["metadata"] as Json), creationTimestamp, labels } };
+  };
+  const run = { startRequestedAt: Date.parse("2026-10-20T11:59:59.500Z") };
+
+  it("is this run's by its instance, or where only the clocks differ", () => {
+    const named = going("2026-10-20T09:00:00Z", { "slipway.dev/instance-id": "i-2" });
+    expect(observePod({ pod: named }, { run: { ...run, instanceId: "i-2" } }).stale).toBe(false);
+    expect(observePod({ pod: named }, { run: { ...run, instanceId: "i-3" } }).stale).toBe(true);
+    expect(observePod({ pod: named }, { run }).stale).toBe(true);
+    expect(observePod({ pod: going("2026-10-20T11:59:54Z") }, { run }).stale).toBe(false);
+    expect(observePod({ pod: going("2026-10-20T11:59:53Z") }, { run }).stale).toBe(true);
   });
 });
 

@@ -9,6 +9,7 @@ import {
   isEarlierRun,
   isForeignInstance,
   isRefusal,
+  isSameInstance,
   observedAtOf,
   withoutObject,
   type ObserveOptions,
@@ -69,7 +70,8 @@ export function podFacts(pod: JsonObject, options: ObserveOptions): ObservationD
   else if (isNodeLost(view, draft.observedAt)) nodeLost(draft, view);
   else live(draft, view);
   draft.message = messageOf(draft.backendReason, view);
-  if (isForeignInstance(options, draft.instanceId) || isPredecessor(view, options)) dropOtherRun(draft);
+  if (isForeignInstance(options, draft.instanceId) || isPredecessor(view, draft.instanceId, options))
+    dropOtherRun(draft);
   return draft;
 }
 
@@ -90,8 +92,13 @@ function readyOf({ ready, terminating }: PodView): boolean | null {
 }
 
 /** A pod that is going away and was made before this start was asked for is the previous run's. */
-function isPredecessor({ terminating, createdAt }: PodView, options: ObserveOptions): boolean {
-  return terminating && isEarlierRun(options, createdAt, KUBERNETES_PRECISION_MS);
+function isPredecessor(
+  { terminating, madeBy }: PodView,
+  instanceId: string | null,
+  options: ObserveOptions,
+): boolean {
+  if (!terminating || isSameInstance(options, instanceId)) return false;
+  return isEarlierRun(options, madeBy, KUBERNETES_PRECISION_MS);
 }
 
 function isFinished({ phase, restartPolicy, containers: { main } }: PodView): boolean {
