@@ -182,6 +182,23 @@ describe("a plan for the start of a gateway", () => {
       ).toBeNull();
     });
 
+    it("starts what is at rest whatever is said of it, and judges what may still execute by what is seen", () => {
+      const lost = {
+        failureReason: "ComputeResourceMissing",
+        failureClass: "terminal",
+        workload: "absent",
+      } as const;
+      const plan = (more: Partial<Observation>): ReturnType<typeof planRecovery> =>
+        planRecovery(marked, { ...mine, observation: seen({ ...lost, ...more }) });
+      expect(plan({ running: false })).toMatchObject({ call: "start", record: { phase: "Ready" } });
+      expect(plan({ running: true })).toMatchObject({ call: null, record: { phase: "Error" } });
+      const unmarked = planRecovery(record("Ready"), {
+        ...mine,
+        observation: seen({ ...lost, running: false }),
+      });
+      expect(unmarked).toMatchObject({ call: null, record: { phase: "Error" } });
+    });
+
     it.each<[string, Partial<Observation>, Phase]>([
       ["success", { exitCode: 0, finishedAt: at - 501 }, "Completed"],
       ["a failure", { exitCode: 1, finishedAt: at - 501 }, "Error"],

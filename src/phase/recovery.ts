@@ -88,8 +88,8 @@ function isEvidence(record: SandboxRecord, seen: Observation): boolean {
 
 /** Whether what is seen is what the gateway's own shutdown left: an end since it asked for the stop, or nothing at all. */
 function isShutdownLeft(record: SandboxRecord, seen: Observation, { policy }: SweepOptions): boolean {
-  if (seen.exists === false) return policy?.removesComputeOnStop === true && isShutdownEnd(record, null);
-  return seen.completed === true && isShutdownEnd(record, seen.finishedAt);
+  if (seen.exists === false && policy?.removesComputeOnStop !== true) return false;
+  return seen.running === false && isShutdownEnd(record, seen.completed === true ? seen.finishedAt : null);
 }
 
 /** That end is the run before's for whatever looks until the start has taken place. */
