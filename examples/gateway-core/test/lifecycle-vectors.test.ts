@@ -74,7 +74,9 @@ describe("a gateway that ends", () => {
   it.each(of("shutdownSweep"))("%s", (_id, { input, expect: expected }) => {
     const context = { managesLifecycle: input.gatewayManagesLifecycle, observation: null, policy: {} };
     const record = recordOf(input);
-    expect(planEnd(record, context, NOW)).toBe(expected.driverCall);
-    expect(record.phase).toBe(expected.phase);
+    const { record: after, result } = planEnd(record, context, NOW);
+    expect(result).toBe(expected.driverCall);
+    expect(after.phase).toBe(expected.phase);
+    expect(after.desired).toBe(record.desired);
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { SandboxRecord } from "../src/record/record.js";
 import { CorruptRecordError, decodeRecord } from "../src/record/record-schema.js";
 import { recordProgress } from "../src/decide/progress-report.js";
 import { stepViews } from "../src/http/step-view.js";
@@ -6,7 +7,14 @@ import { NOW, recordWith } from "./records.js";
 
 /** As version 2 wrote it: with steps of its own shape. */
 function version2(steps: readonly object[] = []): Record<string, unknown> {
-  return { ...recordWith({ run: 3 }), schemaVersion: 2, steps };
+  return { ...version3({ run: 3 }), schemaVersion: 2, steps };
+}
+
+/** As version 3 wrote it: without a word of what the end of a gateway had stopped. */
+function version3(fields: Partial<SandboxRecord> = {}): Record<string, unknown> {
+  const { shutdownStopAt, ...rest } = recordWith(fields);
+  expect(shutdownStopAt).toBeNull();
+  return { ...rest, schemaVersion: 3 };
 }
 
 /** As version 1 wrote it: without what version 2 added. */
@@ -22,7 +30,7 @@ describe("a record of version 1", () => {
     const old = version1();
     const record = decodeRecord("sb", old);
     expect(record).toMatchObject({
-      schemaVersion: 3,
+      schemaVersion: 4,
       updatedAt: record.since,
       isolationBackend: null,
       restarts: 0,
@@ -38,7 +46,7 @@ describe("a record of version 1", () => {
     expect(steps).toEqual([]);
     expect(() => decodeRecord("sb", rest)).toThrow(CorruptRecordError);
     expect(() => decodeRecord("sb", rest)).toThrow(/steps/);
-    expect(() => decodeRecord("sb", { ...recordWith(), schemaVersion: 4 })).toThrow(/schemaVersion/);
+    expect(() => decodeRecord("sb", { ...recordWith(), schemaVersion: 5 })).toThrow(/schemaVersion/);
     expect(() => decodeRecord("sb", null)).toThrow(CorruptRecordError);
   });
 
@@ -103,5 +111,18 @@ describe("a record of version 2", () => {
     expect(() => decodeRecord("sb", version2([{ ...first, unit: "furlongs" }]))).toThrow(/steps\[0\].unit/);
     expect(() => decodeRecord("sb", version2([{ ...first, position: -1 }]))).toThrow(/steps\[0\].position/);
     expect(() => decodeRecord("sb", { ...recordWith(), steps: [] })).toThrow(CorruptRecordError);
+  });
+});
+
+describe("a record of version 3", () => {
+  it("is one that no gateway stopped as it ended", () => {
+    const record = recordWith({ run: 2 });
+    expect(decodeRecord("sb", version3({ run: 2 }))).toEqual({ ...record, shutdownStopAt: null });
+    expect(() => decodeRecord("sb", { ...version3(), shutdownStopAt: 5, schemaVersion: 2 })).toThrow(
+      CorruptRecordError,
+    );
+    const { shutdownStopAt, ...rest } = record;
+    expect(shutdownStopAt).toBeNull();
+    expect(() => decodeRecord("sb", rest)).toThrow(/shutdownStopAt/);
   });
 });

@@ -123,6 +123,83 @@ describe("a shutdown sweep", () => {
     expect(await bench.becomeReady(next, id)).toMatchObject({ phase: "Ready", attemptNumber: 2 });
   });
 
+  /** Stops as an engine does: what ended stays to be seen. */
+  function endVisibly(): void {
+    const stop = ({ id }: SandboxRef): Promise<void> => Promise.resolve(bench.driver.running.get(id)?.gone());
+    Object.assign(bench.driver, { stop });
+  }
+
+  it("says in the record what it stopped, and its next start begins that anew though it shows as ended", async () => {
+    const first = await bench.gateway("one", managed);
+    const id = await bench.create(first);
+    await bench.becomeReady(first, id);
+    endVisibly();
+    const at = bench.clock.now();
+    await first.close();
+    expect(await bench.read(first, id)).toMatchObject({
+      phase: "Ready",
+      desired: "running",
+      shutdownStopAt: at,
+    });
+    const next = await bench.gateway("two", managed);
+    await bench.pass(2000);
+    expect(await bench.read(next, id)).toMatchObject({
+      phase: "Starting",
+      attemptNumber: 2,
+      shutdownStopAt: null,
+    });
+    expect(await bench.becomeReady(next, id)).toMatchObject({ phase: "Ready", attemptNumber: 2 });
+  });
+
+  it("starts nothing again that ended while no gateway was there", async () => {
+    const first = await bench.gateway("one", managed);
+    const id = await bench.create(first);
+    await bench.becomeReady(first, id);
+    await bench.kill(first);
+    bench.driver.running.get(id)?.gone();
+    const next = await bench.gateway("two", managed);
+    await bench.pass(60_000);
+    expect(await bench.read(next, id)).toMatchObject({ phase: "Error", attemptNumber: 1 });
+    expect(bench.driver.launches).toHaveLength(1);
+  });
+
+  it("takes back what it said of a stop that failed: what runs on ends by itself", async () => {
+    const first = await bench.gateway("one", managed);
+    const id = await bench.create(first);
+    await bench.becomeReady(first, id);
+    Object.assign(bench.driver, { stop: () => Promise.reject(new Error("busy")) });
+    await first.close();
+    expect(await bench.read(first, id)).toMatchObject({ phase: "Ready", shutdownStopAt: null });
+    bench.driver.running.get(id)?.gone();
+    endVisibly();
+    const next = await bench.gateway("two", managed);
+    await bench.pass(60_000);
+    expect(await bench.read(next, id)).toMatchObject({ phase: "Error", attemptNumber: 1 });
+  });
+
+  it("stops nothing of which it cannot say that it was stopped", async () => {
+    const first = await bench.gateway("one", managed);
+    const id = await bench.create(first);
+    await bench.becomeReady(first, id);
+    bench.storeOf(first).compareAndSwap = () => Promise.reject(new Error("the store is away"));
+    await first.close();
+    expect(bench.logged).toContain("shutdown-stop-failed");
+    expect(bench.driver.running.has(id)).toBe(true);
+    const next = await bench.gateway("two", managed);
+    await bench.pass(2000);
+    expect(await bench.read(next, id)).toMatchObject({ phase: "Ready", attemptNumber: 1 });
+  });
+
+  it("has said nothing any more once a gateway is there that manages nothing", async () => {
+    const first = await bench.gateway("one", managed);
+    const id = await bench.create(first);
+    await bench.becomeReady(first, id);
+    await first.close();
+    const next = await bench.gateway("two");
+    await bench.pass(2000);
+    expect(await bench.read(next, id)).toMatchObject({ attemptNumber: 1, shutdownStopAt: null });
+  });
+
   it("starts nothing again that runs, was stopped, ended or failed", async () => {
     const first = await bench.gateway("one", managed);
     const ids: Record<string, string> = {};

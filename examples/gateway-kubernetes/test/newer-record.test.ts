@@ -23,7 +23,7 @@ describe("a replica beside one of a newer version", { timeout: 120_000 }, () => 
     const [id, rest] = [await it.id("box"), await it.id("rest")];
     const stored = (): Stored => it.node.handle.find(RECORDS, NAMESPACE, "box") as unknown as Stored;
     const { value, version } = stored().spec;
-    const newer = { ...(JSON.parse(value) as object), schemaVersion: 4, whatIsNew: { kept: true } };
+    const newer = { ...(JSON.parse(value) as object), schemaVersion: 5, whatIsNew: { kept: true } };
     const spec = { value: JSON.stringify(newer), version: version + 1, dueAt: it.clock.now() + 1000 };
     const { signal } = new AbortController();
     await it.during(it.admin.patch(`${PATH}/box`, { spec }, { signal }));

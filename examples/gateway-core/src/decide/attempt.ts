@@ -33,7 +33,7 @@ export interface NewSandbox {
 /** A record for a sandbox that was just asked for, with its first attempt under way. */
 export function newRecord(sandbox: NewSandbox, start: AttemptStart, now: number): SandboxRecord {
   const blank: SandboxRecord = {
-    schemaVersion: 3,
+    schemaVersion: 4,
     id: sandbox.id,
     name: sandbox.name,
     createdAt: now,
@@ -55,6 +55,7 @@ export function newRecord(sandbox: NewSandbox, start: AttemptStart, now: number)
     startPending: false,
     startRequestedAt: null,
     previousFinishedAt: null,
+    shutdownStopAt: null,
     isolationBackend: sandbox.isolationBackend,
     restarts: 0,
     restartAt: null,
@@ -111,6 +112,7 @@ export function beginAttempt(
     startPending: false,
     startRequestedAt: facts.startRequestedAt ?? now,
     previousFinishedAt: facts.previousFinishedAt ?? null,
+    shutdownStopAt: null,
     restartAt: null,
     deadline: started.state,
     admission: "pending",

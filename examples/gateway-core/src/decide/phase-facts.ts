@@ -26,6 +26,7 @@ export function phaseFacts(record: SandboxRecord): PhaseFacts {
     expectedInstanceId: ahead ? (instance?.id ?? instanceIdOf(record.id, record.run + 1)) : null,
     startRequestedAt: record.startRequestedAt,
     previousFinishedAt: record.previousFinishedAt,
+    shutdownStopAt: record.shutdownStopAt,
     exitCode: record.exitCode,
     finishedAt: record.finishedAt,
     admission: admissionFact(record),
@@ -86,6 +87,7 @@ export function withFacts(found: SandboxRecord, facts: PhaseRecord, now: number)
     conditions: conditions ?? [],
     startRequestedAt: facts.startRequestedAt ?? null,
     previousFinishedAt: facts.previousFinishedAt ?? null,
+    shutdownStopAt: facts.shutdownStopAt ?? null,
     exitCode: facts.exitCode ?? null,
     finishedAt: facts.finishedAt ?? (atRest ? now : null),
     // What its backend only suspends may go on as the run that it was.

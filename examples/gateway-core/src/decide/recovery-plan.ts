@@ -48,17 +48,33 @@ export function finishStartUp(
   return changed ? withFacts(record, facts, now) : record;
 }
 
-/** What a gateway that ends does about a record: the record itself stays, and with it the intent. */
-export function planEnd(record: SandboxRecord, context: SweepContext, now: number): "stop" | null {
-  const { call } = planShutdown(phaseFacts(record), { ...context, now });
-  return call === "stop" ? "stop" : null;
+/**
+ * What a gateway that ends does about a record: phase and intent stay, and the record says that its run is stopped. To be
+ * written before the stop.
+ */
+export function planEnd(record: SandboxRecord, context: SweepContext, now: number): Decision<"stop" | null> {
+  const { call, record: facts } = planShutdown(phaseFacts(record), { ...context, now });
+  if (call !== "stop") return { record, result: null };
+  return { record: { ...record, shutdownStopAt: facts.shutdownStopAt ?? null }, result: "stop" };
+}
+
+/** The record without what the end of a gateway said of its run: it failed to stop it, or that run is not the latest. */
+export function withoutEnd(record: SandboxRecord): SandboxRecord {
+  return record.shutdownStopAt === null ? record : { ...record, shutdownStopAt: null };
+}
+
+/** Whether a gateway that comes up has to find out what became of a record while none was there. */
+export function isOwed(record: SandboxRecord, context: SweepContext, now: number): boolean {
+  return record.shutdownStopAt !== null || recoverAtStartUp(record, context, now).result === "wait";
 }
 
 /**
  * One record at start-up, with what its backend shows. `wait` asks for another look: nothing was learnt.
  *
  * A start whose workload runs has been made. Where nothing runs, a start that was under way goes on within its
- * attempt, and what was ready gets a new attempt over the same identity and workspace.
+ * attempt, and what was ready gets a new attempt over the same identity and workspace: what the end of a gateway stopped,
+ * or what is at rest. A run that ended in another way is a lost one, and the worker settles it: its main process may have
+ * done its work, which is not done a second time.
  */
 export function recoverAtStartUp(
   found: SandboxRecord,
@@ -67,19 +83,25 @@ export function recoverAtStartUp(
 ): Decision<"done" | "wait"> {
   const record = observeTime(found, now);
   // The worker launches, stops, cleans up and removes by the record alone.
-  if (isLaunchOutstanding(record) || record.restartAt !== null) return { record, result: "done" };
+  if (isLaunchOutstanding(record) || record.restartAt !== null)
+    return { record: withoutEnd(record), result: "done" };
   const observation = record.run === context.run ? context.observation : null;
   const plan = planStartUp(record, { ...context, observation: null }, now);
-  if (plan.call !== "start") return { record: plan.record, result: "done" };
+  if (plan.call !== "start") return { record: withoutEnd(plan.record), result: "done" };
   if (observation === null || (observation.exists !== false && observation.running === null))
     return { record, result: "wait" };
   if (observation.running === true && !observation.stale)
     return { record: finishStartUp(record, "start", "ok", context, now), result: "done" };
   if (record.deadline?.status === "active" && record.activatedRun === null)
-    return { record: relaunch(record, "the gateway came up and nothing ran", now), result: "done" };
-  if (!context.managesLifecycle) return { record, result: "done" };
+    return {
+      record: relaunch(withoutEnd(record), "the gateway came up and nothing ran", now),
+      result: "done",
+    };
+  if (!context.managesLifecycle) return { record: withoutEnd(record), result: "done" };
   if (observation.exists === false)
     return { record: finishStartUp(record, "start", "not-found", context, now), result: "done" };
+  if (planStartUp(record, { ...context, observation }, now).call !== "start")
+    return { record: withoutEnd(record), result: "done" };
   return { record: startAnew(record, now), result: "done" };
 }
 

@@ -238,7 +238,9 @@ function exited(
   const { exitCode, signal } = report;
   const code = exitCode ?? 128 + signalNumber(signal);
   const instanceId = record.instance?.id ?? null;
-  const { record: facts, changed } = applyExitReport(phaseFacts(record), { instanceId, exitCode: code }, now);
+  // A gateway hears nothing while it stops what runs: who reports later was not reached by that, and ended by itself.
+  const before = { ...phaseFacts(record), shutdownStopAt: null };
+  const { record: facts, changed } = applyExitReport(before, { instanceId, exitCode: code }, now);
   // A result stays what it is: a late or repeated report adds the code and decides nothing.
   const decided = changed ? withFacts(record, facts, now) : record;
   const noted = { ...decided, exitCode, exitSignal: signal, finishedAt: decided.finishedAt ?? now };

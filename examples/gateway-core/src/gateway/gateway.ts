@@ -12,7 +12,7 @@ import {
   type OperationResult,
   type UpdateResult,
 } from "../decide/operations.js";
-import { recoverAtStartUp } from "../decide/recovery-plan.js";
+import { isOwed } from "../decide/recovery-plan.js";
 import { standingOf, type Standing } from "../decide/standing.js";
 import { applyReport, type ReportResult, type SupervisorReport } from "../decide/supervisor-report.js";
 import type { Driver } from "../driver/driver.js";
@@ -358,7 +358,7 @@ export class Gateway {
       observation: null,
       policy: policyOf(driver, this.#policy),
     };
-    return recoverAtStartUp(record, context, this.clock.now()).result === "wait";
+    return isOwed(record, context, this.clock.now());
   }
 
   /** Whether a worker would find something to do: most writes leave nothing, and cost nobody a look at the store. */

@@ -1,5 +1,5 @@
 import type { Clock } from "slipway";
-import { planEnd } from "../decide/recovery-plan.js";
+import { planEnd, withoutEnd } from "../decide/recovery-plan.js";
 import type { Driver } from "../driver/driver.js";
 import type { SandboxRecord } from "../record/record.js";
 import { limitedCall } from "./limited-call.js";
@@ -20,8 +20,8 @@ export interface ShutdownOptions {
 }
 
 /**
- * Stops what runs where the gateway manages the lifecycle, several at once, and leaves every record as it is: the
- * intent to run is what the next start finds. A stop that fails is told and holds up no other one.
+ * Stops what runs where the gateway manages the lifecycle, several at once. Every record keeps its phase and the intent
+ * to run, and says that its run was stopped: that is what the next start finds. A stop that fails is told and holds up no other one.
  */
 export async function shutdownSweep(options: ShutdownOptions): Promise<void> {
   const { records, log } = options;
@@ -44,23 +44,40 @@ export async function shutdownSweep(options: ShutdownOptions): Promise<void> {
 }
 
 async function stopOne(
-  record: SandboxRecord,
-  { drivers, policy, clock, log }: ShutdownOptions,
+  listed: SandboxRecord,
+  { records, drivers, policy, clock, log }: ShutdownOptions,
 ): Promise<"stopped" | "failed" | "left"> {
-  const driver = drivers.get(record.spec.driver);
+  const driver = drivers.get(listed.spec.driver);
   if (driver === undefined) return "left";
   const context = {
     managesLifecycle: managesLifecycle(driver, policy),
     observation: null,
     policy: policyOf(driver, policy),
   };
-  const now = clock.now();
-  if (planEnd(record, context, now) === null) return "left";
-  const { id, name, attemptNumber, run } = record;
-  const limits = { clock, until: now + STOP_LIMIT_MS, signal: new AbortController().signal };
+  const { id, name, attemptNumber, run } = listed;
   // Another gateway may have begun a newer start, which is not this one's to end.
   const upTo = { attemptNumber, run };
-  const failure = await limitedCall(limits, (signal) => driver.stop({ id, name }, { signal, upTo }));
-  if (failure !== null) log("shutdown-stop-failed", { sandbox: id, error: messageOf(failure) });
-  return failure === null ? "stopped" : "failed";
+  const isMeant = (found: SandboxRecord): boolean =>
+    found.attemptNumber === attemptNumber && found.run === run;
+  if (planEnd(listed, context, clock.now()).result === null) return "left";
+  try {
+    const { record: marked, result: call } = await records.change(id, (found, now) =>
+      isMeant(found) ? planEnd(found, context, now) : { record: found, result: null },
+    );
+    if (call === null) return "left";
+    const limits = { clock, until: clock.now() + STOP_LIMIT_MS, signal: new AbortController().signal };
+    const failure = await limitedCall(limits, (signal) => driver.stop({ id, name }, { signal, upTo }));
+    if (failure === null) return "stopped";
+    log("shutdown-stop-failed", { sandbox: id, error: messageOf(failure) });
+    // What runs on may end by itself, and that is a result.
+    const { shutdownStopAt } = marked;
+    await records.change(id, (found) => ({
+      record: isMeant(found) && found.shutdownStopAt === shutdownStopAt ? withoutEnd(found) : found,
+      result: null,
+    }));
+  } catch (error) {
+    // What cannot be said to be stopped is not stopped: it runs on, and the next start finds it.
+    log("shutdown-stop-failed", { sandbox: id, error: messageOf(error) });
+  }
+  return "failed";
 }

@@ -41,7 +41,7 @@ const specSchema = z.strictObject({
 
 /** Strict: a field that is missing, unknown or of another type is an error, and never a default. */
 const recordSchema = z.strictObject({
-  schemaVersion: z.literal(3),
+  schemaVersion: z.literal(4),
   id: z.string(),
   name: z.string(),
   createdAt: instant,
@@ -63,6 +63,7 @@ const recordSchema = z.strictObject({
   startPending: z.boolean(),
   startRequestedAt: instant.nullable(),
   previousFinishedAt: instant.nullable(),
+  shutdownStopAt: instant.nullable(),
   isolationBackend: z.string().nullable(),
   restarts: count,
   restartAt: instant.nullable(),

@@ -64,7 +64,7 @@ export type Admission = "pending" | "accepted" | "rejected";
 
 /** Everything the gateway keeps of a sandbox. Identity and workspace outlive every attempt. */
 export interface SandboxRecord {
-  readonly schemaVersion: 3;
+  readonly schemaVersion: 4;
   readonly id: string;
   readonly name: string;
   readonly createdAt: number;
@@ -86,6 +86,8 @@ export interface SandboxRecord {
   readonly startRequestedAt: number | null;
   /** When the run before the current start ended. */
   readonly previousFinishedAt: number | null;
+  /** When a gateway that ended asked for a stop of what ran, if none has come up since. */
+  readonly shutdownStopAt: number | null;
   /** The isolation backend that was selected at creation. Nothing else may run this sandbox. `null`: none was. */
   readonly isolationBackend: string | null;
   /** Automatic restarts in a row, without a run that lasted in between. */

@@ -7,7 +7,7 @@ import { reportSteps, stepsOf } from "./steps.js";
  * the strict schema says what is wrong with it.
  */
 export function upgradeRecord(value: unknown): unknown {
-  return [fromVersion1, fromVersion2].reduce((record, upgrade) => upgrade(record), value);
+  return [fromVersion1, fromVersion2, fromVersion3].reduce((record, upgrade) => upgrade(record), value);
 }
 
 function fromVersion1(value: unknown): unknown {
@@ -66,6 +66,12 @@ function fromVersion2(value: unknown): unknown {
   for (const { at, report } of reports.sort((one, other) => one.at - other.at))
     upgraded = reportSteps(upgraded, report, of, at).steps;
   return { ...value, schemaVersion: 3, steps: upgraded };
+}
+
+/** Version 3 did not say what the end of a gateway had stopped: nothing is taken for its doing. */
+function fromVersion3(value: unknown): unknown {
+  if (!isObject(value) || value["schemaVersion"] !== 3) return value;
+  return { ...value, schemaVersion: 4, shutdownStopAt: null };
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
