@@ -90,7 +90,7 @@ export function isReadyForbidden(record: SandboxRecord, now: number): boolean {
 }
 
 /** The last millisecond of an instant: one of a whole second is taken for that of a backend which counts in seconds. */
-export function latestOf(instant: number): number {
+function latestOf(instant: number): number {
   return instant % 1000 === 0 ? instant + 999 : instant;
 }
 
