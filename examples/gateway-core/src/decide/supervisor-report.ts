@@ -3,7 +3,7 @@ import { constants } from "node:os";
 import { ADMISSION, PREPARATION } from "../gateway/budgets.js";
 import { isComingUp } from "../record/phase.js";
 import { NOT_REPLAYED } from "../record/not-replayed.js";
-import { isServed, type SandboxRecord } from "../record/record.js";
+import { isServed, isStoppedByOthers, type SandboxRecord } from "../record/record.js";
 import { withBootstrapped } from "./bootstrapped.js";
 import { applyToDeadline, observeTime, withCondition, withPhase, type Decision } from "./decision.js";
 import { phaseFacts, withFacts } from "./phase-facts.js";
@@ -204,7 +204,8 @@ function accepted(
 function ready(record: SandboxRecord, run: number, generation: number, now: number): Decision<ReportResult> {
   if (record.activatedRun !== run)
     return { record, result: refused("not-activated", "this run was not admitted") };
-  if (record.phase === "Ready") return { record, result: taken() };
+  // What is being stopped is not ready for saying so; whether it is after all, its session tells.
+  if (record.phase === "Ready" || isStoppedByOthers(record)) return { record, result: taken() };
   if (record.admission !== "accepted" || generation !== record.appliedGeneration) {
     return { record, result: notCurrent(record) };
   }

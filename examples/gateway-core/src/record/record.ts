@@ -117,8 +117,17 @@ export interface SandboxRecord {
 }
 
 /** Whether a supervisor of the current run still has something to do here. */
-export function isServed({ phase, desired, deadline }: SandboxRecord): boolean {
+export function isServed(record: SandboxRecord): boolean {
+  const { phase, desired, deadline } = record;
   if (deadline?.status === "active") return true;
   const runs = phase === "Ready" || phase === "Provisioning" || phase === "Starting" || phase === "Unknown";
-  return deadline?.status === "completed" && desired === "running" && runs;
+  return deadline?.status === "completed" && desired === "running" && (runs || isStoppedByOthers(record));
+}
+
+/**
+ * Whether the run is being stopped by somebody who did not ask the gateway: a drained node, a person. Its supervisor has
+ * its end to report, and one that takes its place has to say that the run is lost.
+ */
+export function isStoppedByOthers({ phase, desired }: SandboxRecord): boolean {
+  return phase === "Stopping" && desired === "running";
 }
