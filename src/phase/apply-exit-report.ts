@@ -26,8 +26,9 @@ export interface ExitReport {
 /**
  * What the end of the main process makes of a record.
  *
- * The first exit code wins, another run's report is ignored, and a stop, a delete, the gateway's own shutdown
- * ({@link planShutdown}) and an expired attempt absorb it.
+ * The first exit code wins, another run's report is ignored, and a stop that was asked for, a delete, the gateway's own
+ * shutdown ({@link planShutdown}) and an expired attempt absorb it; while somebody else stops the run (`Stopping`, intent
+ * `running`) it is a result as at any time.
  * What a driver said of the exit before (`ContainerExited`) was provisional: the report replaces it, code 0 makes a
  * completion of it. Any other error keeps its phase and reason and only gains the code. While `Starting`, the stored
  * instance id is the previous run's, so that its late report changes nothing.
@@ -58,14 +59,19 @@ export function applyExitReport(
   if (at !== null && !(typeof at === "number" && Number.isSafeInteger(Math.floor(at))))
     throw invalid("INVALID_EVENT", "exit report", "finishedAt", "a number of epoch milliseconds", at);
   const { phase } = record;
-  if (phase === "Deleting" || phase === "Deleted" || phase === "Stopping" || phase === "Stopped")
-    return unchanged(record, "phase");
+  if (isAbsorbed(record)) return unchanged(record, "phase");
   if (isOtherRun(record, report)) return unchanged(record, "other-run");
   if (isShutdownEnd(record, report.finishedAt ?? null)) return unchanged(record, "shutdown");
   if (typeof record.exitCode === "number" && phase !== "Starting")
     return unchanged(record, "first-code-wins");
   if (phase === "Error") return enrich(record, report, now);
   return ended(record, report, now);
+}
+
+/** A stop or delete that was asked for is the cause of the end. What somebody else stops ends with a result. */
+function isAbsorbed({ phase, desired }: SandboxRecord): boolean {
+  if (phase === "Stopping") return desired !== "running";
+  return phase === "Deleting" || phase === "Deleted" || phase === "Stopped";
 }
 
 function isOtherRun(record: SandboxRecord, { instanceId }: ExitReport): boolean {

@@ -120,6 +120,25 @@ describe("exit reports", () => {
     ).toBe("first-code-wins");
   });
 
+  it.each([
+    [0, { phase: "Completed", reason: "MainProcessCompleted" }],
+    [143, { phase: "Error", reason: "MainProcessFailed" }],
+  ])("end what somebody else stops (%i), and not what was asked to stop", (exitCode, ended) => {
+    const report = { instanceId: "i-1", exitCode };
+    const stopping = (desired: "running" | "stopped" | "deleted"): SandboxRecord =>
+      record("Stopping", { desired, instanceId: "i-1" });
+    expect(applyExitReport(stopping("running"), report, 5).record).toMatchObject({
+      ...ended,
+      exitCode,
+      finishedAt: 5,
+    });
+    for (const desired of ["stopped", "deleted"] as const)
+      expect(applyExitReport(stopping(desired), report, 5)).toMatchObject({
+        changed: false,
+        refused: "phase",
+      });
+  });
+
   it("with a code that is none are a mistake", () => {
     for (const exitCode of [Number.NaN, 1.5, Number.POSITIVE_INFINITY]) {
       try {

@@ -50,6 +50,30 @@ describe("a run that somebody else stops", () => {
     expect(told(stoppedByOthers(), report, NOW + 100).phase).toBe("Stopping");
   });
 
+  it.each([
+    [
+      { exitCode: null, signal: "SIGTERM" },
+      { phase: "Error", reason: "MainProcessFailed" },
+    ],
+    [
+      { exitCode: 3, signal: null },
+      { phase: "Error", reason: "MainProcessFailed" },
+    ],
+    [
+      { exitCode: 0, signal: null },
+      { phase: "Completed", reason: "MainProcessCompleted" },
+    ],
+  ] as const)("has the result that its supervisor reports: %o", (exit, result) => {
+    const { exitCode, signal: exitSignal } = exit;
+    const over = told(stoppedByOthers(), { kind: "exited", ...exit }, NOW + 100);
+    expect(over).toMatchObject({ ...result, exitCode, exitSignal, finishedAt: NOW + 100 });
+    // What takes its place finds a run that is completed, and ends well.
+    expect(applyReport(over, RUN, notReplayed, NOW + 200)).toMatchObject({
+      record: result,
+      result: { ok: false, code: "settled" },
+    });
+  });
+
   it("has nothing for a supervisor once its user has asked for the stop", () => {
     const stopped = stoppedByOthers("stopped");
     for (const report of [{ kind: "accepted", generation: 1 }, notReplayed] as const)
