@@ -29,7 +29,7 @@ import {
   storedRecord,
   type RecordObject,
 } from "./record-object.js";
-import { refuseTooLarge } from "./record-size.js";
+import { refuseTooLarge, refuseTooLargeChange } from "./record-size.js";
 import { ResourceSessions } from "./resource-sessions.js";
 import { Turns } from "./turns.js";
 
@@ -148,7 +148,7 @@ export class ResourceStore implements RecordStore {
       if (read?.version !== version) return false;
       try {
         const patch = recordPatch(read, change, write);
-        refuseTooLarge(patch);
+        refuseTooLargeChange(patch, read.value, change.value);
         const written = await this.#options.client.patch(`${this.#path}/${read.name}`, patch, this.#call);
         this.#wrote(written, write);
         return true;
