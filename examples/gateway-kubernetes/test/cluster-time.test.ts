@@ -66,6 +66,28 @@ describe("the cluster's time", () => {
     expect(Math.abs(aheadOf(time))).toBeLessThanOrEqual(510);
   });
 
+  it.each([700, -700, 400, -400])(
+    "follows a cluster whose clock was set by less than a second: %i ms",
+    (by) => {
+      for (const everyMs of [130, 370, 1700]) {
+        const time = new ClusterTime();
+        answers(time, 0, ...every(everyMs, 0, 60_000));
+        answers(time, by, ...every(everyMs, 60_000, 300_000));
+        expect(Math.abs(aheadOf(time) - by)).toBeLessThan(200);
+      }
+    },
+  );
+
+  it.each([700, -700])("stays where one of three servers is less than a second off: %i ms", (by) => {
+    const random = seededRandom(11);
+    const time = new ClusterTime();
+    answers(time, 0, ...every(130, 0, 10_000));
+    for (const at of every(370, 10_000, HOUR)) {
+      answers(time, random() < 1 / 3 ? by : 0, at);
+      expect(Math.abs(aheadOf(time))).toBeLessThan(200);
+    }
+  });
+
   it("follows a cluster whose clock was set, after about half a minute of its answers", () => {
     const time = new ClusterTime();
     answers(time, 0, ...every(370, 0, 60_000));

@@ -51,9 +51,12 @@ export class ClusterTime {
   note(second: number, sentAt: number, at: number): void {
     const next = offsetOf({ earliest: second, latest: second + SECOND_MS }, sentAt, at);
     this.#heardAt = at;
+    const fitsOther = this.#other !== null && agrees(this.#other, next, at);
     if (this.#known === null || agrees(this.#known, next, at)) {
       this.#known = joined(this.#known, next, at);
-      this.#votes = Math.min(this.#votes + 1, MOST_VOTES);
+      // A second that both times are in says nothing about which of them is right.
+      if (fitsOther) this.#other = joined(this.#other, next, at);
+      else this.#votes = Math.min(this.#votes + 1, MOST_VOTES);
       return;
     }
     this.#other = joined(this.#other, next, at);
