@@ -112,6 +112,23 @@ describe.each(SANDBOX_VERSIONS)("a driver of %s", (version) => {
     expect(it.claim()?.metadata.ownerReferences?.[0]?.uid).toBe(it.sandbox()?.metadata.uid);
   });
 
+  it("is gone with its pod also where somebody else deleted the resource first", async () => {
+    await using it = await startDriver(release, { controllerDelayMs: 5000 });
+    await it.during(it.launch(1));
+    await it.admin.delete(
+      `/apis/agents.x-k8s.io/${version}/namespaces/slipway/sandboxes/${REF.name}`,
+      { apiVersion: "v1", kind: "DeleteOptions", propagationPolicy: "Background" },
+      { signal: it.signal },
+    );
+    expect(it.sandbox()).toBeNull();
+    expect(it.pods()).toHaveLength(1);
+    await it.during(it.driver.remove(REF, { signal: it.signal }));
+    expect([it.claim(), ...it.pods()]).toEqual([null]);
+    const successor = launchRequest(1, { sandbox: { id: "sb-2", name: REF.name } });
+    await it.during(it.driver.launch(successor, { signal: it.signal, report: () => undefined }));
+    expect(it.claim()?.metadata.ownerReferences?.[0]?.uid).toBe(it.sandbox()?.metadata.uid);
+  });
+
   it("touches no resource of somebody else under its name", async () => {
     await using it = await startDriver(release);
     it.server.apply({

@@ -24,7 +24,7 @@ import { Hints } from "./hints.js";
 import { Launch } from "./launch.js";
 import { observeSeen } from "./observe.js";
 import { checkImage, parseKubernetesOptions } from "./options.js";
-import { isOwnedBy } from "./owned-pods.js";
+import { isLeftBy, isOwnedBy } from "./owned-pods.js";
 import { SandboxObjects } from "./sandbox-objects.js";
 
 export interface KubernetesDriverOptions {
@@ -117,12 +117,17 @@ export class KubernetesDriver implements DriverPort {
     await this.#untilNoPods(sandbox, uidOf(suspended), context.signal);
   }
 
-  /** Deletes the resource; the cluster removes what it owns: pods, Secret and the workspace's claim. */
+  /**
+   * Deletes the resource; the cluster removes what it owns: pods, Secret and the workspace's claim. Where somebody else
+   * deleted it, in the background as most tools do, its pods are still to go.
+   */
   async remove(sandbox: SandboxRef, { signal }: WorkContext): Promise<void> {
     for (let waits = 1; ; waits += 1) {
       const found = await this.#own(sandbox, signal);
-      if (found === null) return;
-      if (textAt(found, "metadata", "deletionTimestamp") === null) {
+      if (found === null) {
+        const pods = await this.#objects.pods(sandbox.id, signal);
+        if (!pods.some((pod) => isLeftBy(pod, sandbox.name))) return;
+      } else if (textAt(found, "metadata", "deletionTimestamp") === null) {
         await this.#objects.delete(found, sandbox.name, signal).catch((error: unknown) => {
           if (!isConflict(error) && !isObjectMissing(error, sandbox.name)) throw error;
         });

@@ -7,11 +7,18 @@ export function isOwnedBy(pod: Plain, uid: string): boolean {
   return uid !== "" && controllerUid(pod) === uid;
 }
 
+/** Whether a resource of this name controlled the pod, which is gone and has left it to the cluster's collector. */
+export function isLeftBy(pod: Plain, name: string): boolean {
+  const owner = controllerOf(pod);
+  return textAt(owner, "kind") === "Sandbox" && textAt(owner, "name") === name;
+}
+
 export function controllerUid(pod: Plain): string | null {
-  const owner = recordsOf(memberOf(pod, "metadata", "ownerReferences")).find(
-    (each) => each["controller"] === true,
-  );
-  return textAt(owner, "uid");
+  return textAt(controllerOf(pod), "uid");
+}
+
+function controllerOf(pod: Plain): Plain | undefined {
+  return recordsOf(memberOf(pod, "metadata", "ownerReferences")).find((each) => each["controller"] === true);
 }
 
 export function isTerminating(pod: Plain): boolean {
