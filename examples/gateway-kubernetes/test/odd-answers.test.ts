@@ -7,6 +7,7 @@ import { KubernetesDriver } from "../src/driver/kubernetes-driver.js";
 import { ResourceStore } from "../src/store/resource-store.js";
 import { REF, startDriver } from "./driver-kit.js";
 import { Driven, NAMESPACE, SETTINGS, startCluster } from "./kit.js";
+import { startStores } from "./store-kit.js";
 
 /** Successes that are no answers: a portal, a balancer's page, a server of another kind. */
 const ODD: readonly (readonly [string, string])[] = [
@@ -88,6 +89,41 @@ describe("a success that is no answer", () => {
     odd.odd = null;
     expect(await during(store.list({ limit: 10 }))).toMatchObject({ items: [{ id: "id" }] });
     expect(await during(store.get("id"))).toMatchObject({ id: "id", version: 1 });
+  });
+});
+
+describe("a write that is answered with a success that is no answer, and was not carried out", () => {
+  const ACTIVE = { state: "active", version: 1, claim: "a", at: 0 };
+
+  it.each(ODD)("such as %s, is no write", async (_what, body) => {
+    await using it = await startStores();
+    const own = it.driven.watched(it.cluster.transport());
+    let odd: string | null = null;
+    const transport: Transport = async (request) => {
+      if (odd === null || request.method === "GET") return own(request);
+      // As slow as any other, so that time goes on by itself.
+      const reply = await own({ ...request, method: "GET", body: undefined, path: "/version", headers: {} });
+      await textOf(reply.body);
+      return { ...reply, status: 200, body: bodyOf(odd) };
+    };
+    const client = it.cluster.client({ transport, random: seededRandom(3) });
+    const { clock } = it;
+    await using store = disposable(new ResourceStore({ client, clock, namespace: NAMESPACE, gateway: "gw" }));
+    await it.insert(store, "a");
+    odd = body;
+    await expect(it.during(store.compareAndSwap("id-a", 1, { dueAt: null, value: {} }))).rejects.toThrow(
+      /answer is no/,
+    );
+    const claim = store.changeActivations("id-a", () => ({ run: ACTIVE }));
+    await expect(it.during(claim)).rejects.toThrow(/answer is no/);
+    await expect(it.insert(store, "b")).rejects.toThrow(/answer is no/);
+    await expect(it.during(store.delete("id-a", 1))).rejects.toThrow(/answer is no/);
+    odd = null;
+    expect(await it.during(store.activations("id-a"))).toEqual({});
+    expect(await it.during(store.get("id-a"))).toMatchObject({ version: 1, value: { count: 0 } });
+    expect(await it.change(store, "a", 1)).toBe(true);
+    expect(await it.insert(store, "b")).toBe("inserted");
+    expect(await it.during(store.delete("id-a", 2))).toBe(true);
   });
 });
 

@@ -5,7 +5,7 @@ import { ApiError, ApiUnreachableError, isOverload, isTransient, retryAfterOf } 
 import { ClusterTime, untilSecond } from "./cluster-time.js";
 import { onAbort } from "./on-abort.js";
 import { Pace, type PaceOptions } from "./pace.js";
-import { isRecord, type Plain } from "./plain.js";
+import { isRecord, nameOf, textAt, uidOf, type Plain } from "./plain.js";
 import { linesOf, textOf } from "./read-body.js";
 import { pause } from "./pause.js";
 import type { Transport, TransportReply } from "./transport.js";
@@ -107,17 +107,24 @@ export class KubeClient {
     return this.#call("GET", path, options);
   }
 
+  /** @throws ApiUnreachableError when the answer is a success and not the object that was sent: nothing is known. */
   create(path: string, body: Plain, options: CallOptions): Promise<Plain> {
-    return this.#call("POST", path, { ...options, body });
+    return this.#call("POST", path, { ...options, body }, isObjectOf(nameOf(body)));
   }
 
-  /** A JSON merge patch. With `metadata.resourceVersion` in it, it is refused with 409 when the object has changed. */
+  /**
+   * A JSON merge patch. With `metadata.resourceVersion` in it, it is refused with 409 when the object has changed.
+   *
+   * @throws ApiUnreachableError when the answer is a success and no such object.
+   */
   patch(path: string, body: Plain, options: CallOptions): Promise<Plain> {
-    return this.#call("PATCH", path, { ...options, body, contentType: "application/merge-patch+json" });
+    const merge = { ...options, body, contentType: "application/merge-patch+json" };
+    return this.#call("PATCH", path, merge, isObjectOf(lastOf(path)));
   }
 
+  /** @throws ApiUnreachableError when the answer is a success that says nothing of such an object. */
   delete(path: string, body: Plain, options: CallOptions): Promise<Plain> {
-    return this.#call("DELETE", path, { ...options, body });
+    return this.#call("DELETE", path, { ...options, body }, isRemovalOf(lastOf(path)));
   }
 
   /** The events of a watch, until the server or the signal ends it. Rejects when the stream breaks or was refused. */
@@ -143,14 +150,22 @@ export class KubeClient {
     }
   }
 
-  async #call(method: string, path: string, options: CallOptions): Promise<Plain> {
+  /** @param isAnswer - Whether a success is one of this server to this request, and not of something in between. */
+  async #call(
+    method: string,
+    path: string,
+    options: CallOptions,
+    isAnswer: (found: Plain) => boolean = () => true,
+  ): Promise<Plain> {
     const { signal } = options;
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await this.#paced(async () => {
           using call = new Limited(this.#clock, signal, this.#limitMs);
           const reply = await this.#send(method, path, options, call);
-          return await readObject(reply, call, `${method} ${path}`);
+          const found = await readObject(reply, call, `${method} ${path}`);
+          if (isAnswer(found)) return found;
+          throw new ApiUnreachableError(`${method} ${path}: the answer is no word of this object`);
         }, signal);
       } catch (error) {
         if (signal.aborted) throw signal.reason;
@@ -229,6 +244,21 @@ export class KubeClient {
     const second = date === undefined ? Number.NaN : Date.parse(date);
     if (!Number.isNaN(second)) this.#time.note(second, sentAt, this.#clock.now());
   }
+}
+
+function isObjectOf(name: string): (found: Plain) => boolean {
+  return (found) => nameOf(found) === name && uidOf(found) !== "";
+}
+
+/** The object as it goes, or a `Status` once it is gone. */
+function isRemovalOf(name: string): (found: Plain) => boolean {
+  const isObject = isObjectOf(name);
+  return (found) =>
+    isObject(found) || (found["kind"] === "Status" && textAt(found, "details", "name") === name);
+}
+
+function lastOf(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
 }
 
 /** Not of a balancer in front of it, whose clock is another one: those answer for a server that cannot. */
