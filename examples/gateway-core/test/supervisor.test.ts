@@ -262,6 +262,26 @@ describe("the ledger decides", () => {
     },
   );
 
+  // With that reason a supervisor says that its run was started before it came, which ends the run for good.
+  it("a supervisor that is told to end before it started anything says nothing of its run", async () => {
+    await gateway.open();
+    let claims = 0;
+    gateway.script = ({ body }) => {
+      const isClaim = (body as { next?: { state?: string } } | null)?.next?.state === "activating";
+      if (!isClaim) return undefined;
+      claims += 1;
+      return { status: 503 };
+    };
+    const supervised = start();
+    await eventually("a claim that is tried again", () => Promise.resolve(claims > 1));
+    supervised.signal("SIGTERM");
+    expect(await supervised.exitCode()).toBe(143);
+    expect(supervised.text).toMatch(/Bootstrap was cancelled/);
+    expect(gateway.kinds("accepted")).toHaveLength(1);
+    expect(JSON.stringify(gateway.reports)).not.toContain("BootstrapCancelled");
+    expect(await read("runs")).toBe("");
+  });
+
   it("a crash while it was being started is reported as uncertain, and not repeated", async () => {
     await gateway.open();
     const crashed = start();

@@ -55,11 +55,13 @@ export type ReportResult =
 const taken = (activate = false): ReportResult => ({ ok: true, activate });
 const refused = (code: string, message: string): ReportResult => ({ ok: false, code, message });
 
+/** @param wasStarted - Whether the ledger has it that the main process of this run was started. */
 export function applyReport(
   found: SandboxRecord,
   run: number,
   report: SupervisorReport,
   now: number,
+  wasStarted = false,
 ): Decision<ReportResult> {
   const record = observeTime(found, now);
   const settled = settledRefusal(record, report);
@@ -68,7 +70,7 @@ export function applyReport(
     case "rejected":
       return rejected(enterAdmission(record, now), report, now);
     case "bootstrap":
-      if (saysRunIsLost(record, run, report)) return { record: lost(record, now), result: taken() };
+      if (wasStarted && isLost(record, run, report)) return { record: lost(record, now), result: taken() };
       return {
         record: bootstrapped(enterAdmission(record, now), report, report.succeeded, now),
         result: taken(),
@@ -134,16 +136,24 @@ function bootstrapped(
 }
 
 /**
+ * Whether a supervisor says that it replays nothing. That alone does not tell a run that was started from one whose
+ * bootstrap was cancelled: the ledger does.
+ */
+export function saysNotReplayed(report: SupervisorReport): boolean {
+  return report.kind === "bootstrap" && !report.succeeded && report.reason === NOT_REPLAYED;
+}
+
+/**
  * A supervisor found that the main process of its run was started before, by a supervisor that is gone: its pod was
  * evicted, its container was restarted by hand. Nothing is replayed, so that the run is over.
  */
-function saysRunIsLost(
+function isLost(
   { activatedRun, exitCode, exitSignal }: SandboxRecord,
   run: number,
-  { succeeded, reason }: SupervisorReport & { kind: "bootstrap" },
+  report: SupervisorReport,
 ): boolean {
   const isOpen = activatedRun === run && exitCode === null && exitSignal === null;
-  return isOpen && !succeeded && reason === NOT_REPLAYED;
+  return isOpen && saysNotReplayed(report);
 }
 
 function lost(found: SandboxRecord, now: number): SandboxRecord {

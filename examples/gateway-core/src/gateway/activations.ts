@@ -50,6 +50,11 @@ export class Activations {
     return (await this.read(record))?.state === "activating";
   }
 
+  /** Whether the main process was started, and nobody said since that it ended or has to. */
+  async isActive(record: SandboxRecord): Promise<boolean> {
+    return (await this.read(record))?.state === "active";
+  }
+
   /** An explicit stop or delete: of it and a start that is under way one wins. */
   async stop(record: SandboxRecord): Promise<void> {
     const key = keyOf(record);

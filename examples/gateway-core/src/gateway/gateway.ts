@@ -14,7 +14,12 @@ import {
 } from "../decide/operations.js";
 import { isOwed } from "../decide/recovery-plan.js";
 import { standingOf, type Standing } from "../decide/standing.js";
-import { applyReport, type ReportResult, type SupervisorReport } from "../decide/supervisor-report.js";
+import {
+  applyReport,
+  saysNotReplayed,
+  type ReportResult,
+  type SupervisorReport,
+} from "../decide/supervisor-report.js";
 import type { Driver } from "../driver/driver.js";
 import { InvalidInputError } from "../input-error.js";
 import { dueAt } from "../record/due.js";
@@ -325,11 +330,12 @@ export class Gateway {
       message: `the report was refused: ${code}`,
     });
     try {
+      const wasStarted = saysNotReplayed(report) && (await this.#wasStarted(id, run));
       const { record, result } = await this.records.change(id, (record, now) => {
         // Looked at inside the loop: another attempt may have begun since the last read.
         const auth = authenticateSupervisor(record, token, run);
         if (!auth.ok) return { record, result: refuse(auth.code) };
-        return applyReport(record, run, discreetReport(report, secretsOf(record)), now);
+        return applyReport(record, run, discreetReport(report, secretsOf(record)), now, wasStarted);
       });
       if (result.ok && report.kind === "exited") await this.activations.complete(record);
       if (!result.ok) this.refusals.note(id, `report ${report.kind}`, result.code, this.clock.now());
@@ -338,6 +344,12 @@ export class Gateway {
       if (error instanceof NoSuchSandboxError) return refuse("unauthorized");
       throw error;
     }
+  }
+
+  /** Whether the ledger has it that the main process of this run was started. A run's number is given once. */
+  async #wasStarted(id: string, run: number): Promise<boolean> {
+    const found = await this.records.read(id);
+    return found?.record.run === run && (await this.activations.isActive(found.record));
   }
 
   /** Attempts of a bootstrap failed, says a supervisor. It is counted, and decides nothing. */

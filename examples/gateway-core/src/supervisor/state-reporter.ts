@@ -51,8 +51,9 @@ export class StateReporter {
     const line = `[${this.#step}] ${status.sentence}`;
     if (line !== this.#logged) this.#log(line);
     this.#logged = line;
-    // The gateway hears of a success by what the main process makes of it.
-    if (status.outcome === "succeeded") return;
+    // The gateway hears of a success by what the main process makes of it, and sees of one that was told to end that it
+    // is gone: what takes its place may start the run yet.
+    if (status.outcome === "succeeded" || status.outcome === "cancelled") return;
     this.#wanted = keyOf(this.#step, status);
     if (status.lastError?.kind === "network" || status.lastError?.kind === "name") this.#reachable = false;
     this.#send();
