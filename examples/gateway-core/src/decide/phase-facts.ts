@@ -112,7 +112,8 @@ function isWaitingOn(record: SandboxRecord, { phase, desired, startRequestedAt }
 
 /**
  * What an attempt has started is stopped by somebody else, as when a node is drained while a supervisor waits for its
- * gateway. Nobody has asked for the end of the attempt: what takes its place goes on under the same deadline.
+ * gateway. Nobody has asked for the end of the attempt: what takes its place goes on under the same deadline. So it does
+ * after an admission: the ledger tells whatever takes its place whether there is anything left to start.
  */
 function isSetBack(record: SandboxRecord, { phase, desired }: PhaseRecord): boolean {
   const attempts = record.deadline?.status === "active" && isComingUp(record.phase);

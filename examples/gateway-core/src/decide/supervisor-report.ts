@@ -55,13 +55,16 @@ export type ReportResult =
 const taken = (activate = false): ReportResult => ({ ok: true, activate });
 const refused = (code: string, message: string): ReportResult => ({ ok: false, code, message });
 
-/** @param wasStarted - Whether the ledger has it that the main process of this run was started. */
+/**
+ * @param wasStarted - Whether the ledger has it that the main process of this run was started. Read only where a
+ * supervisor says that it replays nothing; absent: it has.
+ */
 export function applyReport(
   found: SandboxRecord,
   run: number,
   report: SupervisorReport,
   now: number,
-  wasStarted = false,
+  wasStarted = true,
 ): Decision<ReportResult> {
   const record = observeTime(found, now);
   const settled = settledRefusal(record, report);
