@@ -11,7 +11,13 @@ const instance = { id: "sb-r2", run: 2, handle: null, startedAt: AT - 3000, laun
 /** Somebody else ends what was started for the attempt. */
 const going: Observation = {
   ...{ exists: true, running: true, ready: null, completed: false, suspended: false, deleting: false },
-  ...{ terminating: true, bootstrapping: false, stale: false, identityMismatch: false, backendUnknown: false },
+  ...{
+    terminating: true,
+    bootstrapping: false,
+    stale: false,
+    identityMismatch: false,
+    backendUnknown: false,
+  },
   ...{ failureClass: null, failureReason: null, backendReason: null, exitCode: null, finishedAt: null },
   ...{ workload: null, instanceId: null, message: null, observedAt: AT },
 } as unknown as Observation;

@@ -11,8 +11,18 @@ export function peerAddress(context: Context): string {
 
 /** The address of a connection as limits go by it. Pure. */
 export function addressOf(address: string): string {
-  if (!address.includes(":") || address.startsWith("::ffff:")) return address.replace("::ffff:", "");
-  return address.split(":").slice(0, 4).join(":");
+  // One of IPv4 within IPv6 is what it is of IPv4.
+  if (!address.includes(":") || address.includes(".")) return address.slice(address.lastIndexOf(":") + 1);
+  // Zeros are left out wherever most of them are, so that one network is written in many ways.
+  const [before = "", after] = address.replace(/%.*$/, "").split("::");
+  const [front, back] = [groupsOf(before), groupsOf(after ?? "")];
+  const left = after === undefined ? 0 : Math.max(8 - front.length - back.length, 0);
+  const groups = [...front, ...Array.from({ length: left }, () => "0"), ...back];
+  return groups.slice(0, 4).join(":");
+}
+
+function groupsOf(text: string): readonly string[] {
+  return text === "" ? [] : text.split(":");
 }
 
 /** `null` for a request that was made inside this process, `""` where the connection is gone. */
