@@ -1,5 +1,6 @@
 import fc from "fast-check";
-import { once } from "node:events";
+import { EventEmitter, once } from "node:events";
+import type { Server } from "node:http";
 import { connect, type Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { admission, Connections, type ConnectionLimits } from "../src/http/connections.js";
@@ -52,14 +53,17 @@ describe("the limits of connections", () => {
       perAddress: fc.integer({ min: 1, max: 50 }),
       all: fc.integer({ min: 1, max: 100 }),
     });
-    const addresses = fc.array(fc.integer({ min: 0, max: 4 }), { maxLength: 300 });
+    // Most come from one address.
+    const from = fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, fc.integer({ min: 0, max: 4 }));
+    const addresses = fc.array(from, { maxLength: 300, size: "max" });
     fc.assert(
       fc.property(limits, addresses, (given, arrivals) => {
         const open = new Map<number, number>();
+        const spare = new Map<number, number>();
         let [all, whole] = [0, 0];
         for (const address of arrivals) {
-          const ofAddress = open.get(address) ?? 0;
-          const { limit, isClosed } = admission({ ofAddress, all }, given);
+          const [ofAddress, spareOfAddress] = [open.get(address) ?? 0, spare.get(address) ?? 0];
+          const { limit, isClosed } = admission({ ofAddress, spareOfAddress, all }, given);
           expect(limit === null).toBe(ofAddress < given.perAddress && all < given.all);
           if (isClosed) {
             expect(limit).not.toBeNull();
@@ -68,10 +72,13 @@ describe("the limits of connections", () => {
           open.set(address, ofAddress + 1);
           all += 1;
           if (limit === null) whole += 1;
+          else spare.set(address, spareOfAddress + 1);
         }
         expect(whole).toBeLessThanOrEqual(given.all);
         expect(all).toBeLessThanOrEqual(given.all + 64);
         expect(Math.max(0, ...open.values())).toBeLessThanOrEqual(given.perAddress + 16);
+        // No address keeps the others from having a look.
+        expect(Math.max(0, ...spare.values())).toBeLessThanOrEqual(16);
       }),
       { seed: 8, numRuns: 200 },
     );
@@ -119,6 +126,49 @@ describe("the limits of connections", () => {
     );
   });
 
+  it("know connections apart that have one end in common, and a later one from an earlier of the same ends", async () => {
+    const connections = new Connections({ perAddress: 1, all: 10 });
+    const server = new EventEmitter();
+    connections.watch(server as Server);
+    const come = (localAddress: string): EventEmitter => {
+      const ends = { remoteAddress: "192.0.2.1", remotePort: 7, localAddress, localPort: 80 };
+      const socket = Object.assign(new EventEmitter(), { ...ends, destroy: () => socket.emit("close") });
+      server.emit("connection", socket);
+      return socket;
+    };
+    const ask = async (socket: EventEmitter): Promise<number> => {
+      const answer = connections.guard(() => Promise.resolve(new Response("in")));
+      return (await answer(new Request("http://gateway/v1"), { incoming: { socket } })).status;
+    };
+    const first = come("192.0.2.10");
+    const spare = [come("192.0.2.11"), come("192.0.2.12")];
+    expect(await Promise.all([first, ...spare].map(ask))).toEqual([200, 429, 429]);
+    spare[0]?.emit("close");
+    expect(await Promise.all([first, spare[1] ?? first].map(ask))).toEqual([200, 429]);
+    // The end of an earlier one is told after the next has come.
+    const again = come("192.0.2.12");
+    spare[1]?.emit("close");
+    expect(await ask(again)).toBe(429);
+    for (const socket of [first, again]) socket.emit("close");
+    expect([connections.size, connections.addresses]).toEqual([0, 0]);
+  });
+
+  it("count a connection that was gone before it was looked at, and forget it", () => {
+    const connections = new Connections({ perAddress: 1, all: 1 });
+    const server = new EventEmitter();
+    connections.watch(server as Server);
+    const sockets = Array.from({ length: 3 }, () =>
+      Object.assign(new EventEmitter(), { destroy: () => true }),
+    );
+    for (const socket of sockets) server.emit("connection", socket);
+    expect([connections.size, connections.addresses]).toEqual([3, 1]);
+    for (const socket of sockets) {
+      socket.emit("close");
+      socket.emit("close");
+    }
+    expect([connections.size, connections.addresses]).toEqual([0, 0]);
+  });
+
   it("hold over TLS as well, where a request has another object for its connection", async () => {
     const connections = new Connections({ perAddress: 1, all: 10 });
     const { server } = await listen({
@@ -135,8 +185,9 @@ describe("the limits of connections", () => {
     const first = await open(url);
     // Another object with the same ends, as a TLS socket over a TCP one.
     server.prependListener("request", (incoming) => {
-      const { remoteAddress, remotePort, localPort } = incoming.socket;
-      Object.defineProperty(incoming, "socket", { value: { remoteAddress, remotePort, localPort } });
+      const { remoteAddress, remotePort, localAddress, localPort } = incoming.socket;
+      const value = { remoteAddress, remotePort, localAddress, localPort };
+      Object.defineProperty(incoming, "socket", { value });
     });
     expect(statusOf(await exchange(url, get("/")))).toBe(429);
     first.destroy();
