@@ -19,6 +19,7 @@ export {
   type ProcessIdentity,
 } from "./driver/process-identity.js";
 export { checkInput } from "./check-input.js";
+export { headOf, tailOf } from "./cut-text.js";
 export { InvalidInputError } from "./input-error.js";
 export type { Json, JsonObject } from "./record/json.js";
 export type { ImageSpec } from "./record/record.js";

@@ -1,3 +1,5 @@
+import { headOf } from "./cut-text.js";
+
 /** Input that cannot be used: names the field, what was expected there, and what was found. */
 export class InvalidInputError extends Error {
   override readonly name = "InvalidInputError";
@@ -23,5 +25,5 @@ export function showValue(value: unknown): string {
 
 /** As much of a text as a message takes: also the name of a field may be as long as whoever wrote it liked. */
 export function shorten(text: string): string {
-  return text.length > SHOWN ? `${text.slice(0, SHOWN - 1)}…` : text;
+  return text.length > SHOWN ? `${headOf(text, SHOWN - 1)}…` : text;
 }

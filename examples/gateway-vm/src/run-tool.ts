@@ -1,3 +1,4 @@
+import { tailOf } from "@slipway-examples/gateway-core";
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 
@@ -21,5 +22,5 @@ export async function runTool(tool: string, args: readonly string[], signal?: Ab
 
 /** The end of what a program complained about, short enough for a message. */
 export function lastWords(text = ""): string {
-  return text.trim().split("\n").slice(-3).join("; ").slice(-500);
+  return tailOf(text.trim().split("\n").slice(-3).join("; "), 500);
 }

@@ -163,13 +163,14 @@ describe("the picture of a deadline", () => {
     fc.assert(
       fc.property(
         anyPlan,
-        fc.string({ minLength: 1, maxLength: 80 }),
+        fc.string({ minLength: 1, maxLength: 80, unit: "binary" }),
         fc.integer({ min: 0, max: 10 ** 12 }),
         (phase, attempt, later) => {
           const { state } = startAttempt(definePlan({ phases: [phase] }), { attempt, now: START });
           if (state === undefined) return;
           const svg = timelineSvg(timelineOf([state], START + later), "summary");
           expect(svg).not.toMatch(/NaN|Infinity|undefined/);
+          expect(svg).not.toMatch(/\p{Surrogate}/u);
           // Nothing of the input is markup: what is left without the tags has no bracket.
           expect(svg.replace(/<style>[^]*?<\/style>/, "").replace(/<[^<>]*>/g, "")).not.toMatch(
             /[<>]|&(?!amp;|lt;|gt;|quot;)/,
@@ -177,6 +178,17 @@ describe("the picture of a deadline", () => {
         },
       ),
     );
+  });
+
+  it.each([0, 1])("cuts a long label between characters, %i behind an even place", (before) => {
+    const name = `${"x".repeat(before)}${"😀".repeat(30)}`;
+    const { state } = startAttempt(definePlan({ phases: [{ name, budgetMs: MINUTE }] }), {
+      ...{ attempt: name, now: START },
+    });
+    if (state === undefined) throw new Error("the attempt did not start");
+    const svg = timelineSvg(timelineOf([state], START), "summary");
+    expect(svg).toContain("😀…");
+    expect(svg).not.toMatch(/\p{Surrogate}/u);
   });
 
   it("has at most nine ticks at round offsets, whatever its length", () => {

@@ -1,3 +1,4 @@
+import { clip } from "../../errors.js";
 import { showDuration, ticksOf } from "./duration.js";
 import type { Limit, Mark, Stretch, Timeline } from "./timeline.js";
 
@@ -67,7 +68,7 @@ export function timelineSvg(timeline: Timeline, summary: string): string {
     `<desc id="summary">${escape(summary)}</desc>`,
     `<style>${STYLE}\n</style>`,
     `<rect class="paper" width="${WIDTH}" height="${height}"/>`,
-    `<text class="title" x="16" y="26">${escape(clip(title))}</text>`,
+    `<text class="title" x="16" y="26">${escape(clip(title, LONGEST_LABEL))}</text>`,
     ...axis(from, until, x, bottom),
     ...stretches.flatMap((stretch, index) => stretchRow(stretch, TOP + index * ROW, x, now)),
     ...progressTicks(marks, x, rowsEnd),
@@ -137,7 +138,7 @@ function eventMark(
   const where = x(item.at);
   return [
     `<line class="mark ${item.kind}" x1="${where}" y1="${top - 8}" x2="${where}" y2="${y}"/>`,
-    `<text x="${at}" y="${y}" text-anchor="${anchor}">${escape(clip(item.label))}</text>`,
+    `<text x="${at}" y="${y}" text-anchor="${anchor}">${escape(clip(item.label, LONGEST_LABEL))}</text>`,
   ];
 }
 
@@ -169,7 +170,7 @@ function place<Item>(
 ): readonly Placed<Item>[] {
   const taken: [number, number][][] = [];
   return items.map((item) => {
-    const width = clip(textOf(item)).length * CHARACTER;
+    const width = clip(textOf(item), LONGEST_LABEL).length * CHARACTER;
     const at = xOf(item);
     const anchor = at + 4 + width > WIDTH - 8 ? "end" : "start";
     const x = anchor === "start" ? at + 4 : at - 4;
@@ -187,10 +188,6 @@ function countLines(placed: readonly Placed<unknown>[]): number {
 
 function round(value: number): number {
   return Math.round(value * 10) / 10;
-}
-
-function clip(text: string, length = LONGEST_LABEL): string {
-  return text.length <= length ? text : `${text.slice(0, length - 1)}…`;
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {

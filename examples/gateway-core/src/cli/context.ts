@@ -1,5 +1,6 @@
 import { InvalidArgumentError, type Command } from "commander";
 import { GatewayClient } from "../client/gateway-client.js";
+import { headOf } from "../cut-text.js";
 import type { SandboxView } from "../http/view.js";
 
 export interface GlobalOptions {
@@ -72,7 +73,7 @@ export function jsonObject(text: string): unknown {
     throw new InvalidArgumentError(`Expected JSON: ${(error as Error).message}.`);
   }
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
-  throw new InvalidArgumentError(`Expected a JSON object, got ${text.slice(0, 80)}.`);
+  throw new InvalidArgumentError(`Expected a JSON object, got ${headOf(text, 80)}.`);
 }
 
 /** A limit that may be left out: `none` is not zero. */

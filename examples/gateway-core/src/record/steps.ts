@@ -6,6 +6,7 @@ import {
   type TrackedStep,
   type TrackerState,
 } from "slipway/progress";
+import { headOf } from "../cut-text.js";
 import type { ImageSpec } from "./record.js";
 
 /** The step that ends when the image that was asked for is ready to be run from. */
@@ -121,5 +122,5 @@ function sameWork(one: TrackedStep, other: TrackedStep): boolean {
 
 /** A name without bounds is the path's that was asked for, and no such file can be there. */
 function clipped(subject: string): string {
-  return subject.slice(0, MAX_SUBJECT_LENGTH);
+  return headOf(subject, MAX_SUBJECT_LENGTH);
 }

@@ -1,3 +1,5 @@
+import { headOf } from "../cut-text.js";
+
 /** What a driver gives a supervisor, in its environment. */
 export interface SupervisorSettings {
   readonly url: string;
@@ -77,5 +79,5 @@ function command(text: string): readonly string[] {
   }
   if (Array.isArray(words) && words.length > 0 && words.every((word) => typeof word === "string"))
     return words;
-  throw new Error(`SLIPWAY_COMMAND must be a JSON list of words, got ${text.slice(0, 120)}`);
+  throw new Error(`SLIPWAY_COMMAND must be a JSON list of words, got ${headOf(text, 120)}`);
 }

@@ -1,3 +1,4 @@
+import { headOf } from "../cut-text.js";
 import type { SupervisorReport } from "../decide/supervisor-report.js";
 import { discreetReport, environmentOf } from "../gateway/secrets.js";
 
@@ -30,15 +31,15 @@ export class SpokenReports {
   of(report: SupervisorReport): SupervisorReport {
     const discreet = discreetReport(report, [...this.#values]);
     if (!("message" in discreet)) return discreet;
-    const message = discreet.message.slice(0, MAX_MESSAGE_LENGTH);
+    const message = headOf(discreet.message, MAX_MESSAGE_LENGTH);
     if (!("cause" in discreet) || discreet.cause === undefined) return { ...discreet, message };
     const { cause } = discreet;
     return {
       ...discreet,
       message,
       cause: {
-        reason: cause.reason.slice(0, MAX_CODE_LENGTH),
-        message: cause.message.slice(0, MAX_MESSAGE_LENGTH),
+        reason: headOf(cause.reason, MAX_CODE_LENGTH),
+        message: headOf(cause.message, MAX_MESSAGE_LENGTH),
       },
     };
   }

@@ -1,3 +1,4 @@
+import { headOf } from "@slipway-examples/gateway-core";
 import { parseRetryAfter } from "slipway/retry";
 import { isRecord, memberOf, recordsOf, type Plain } from "./plain.js";
 
@@ -12,7 +13,7 @@ export class ApiError extends Error {
 
   constructor(request: string, status: number, body: unknown, retryAfterMs: number | null = null) {
     const found = isRecord(body) && body["kind"] === "Status" ? body : null;
-    const message = text(found?.["message"]) || (typeof body === "string" ? body.trim().slice(0, 300) : "");
+    const message = text(found?.["message"]) || (typeof body === "string" ? headOf(body.trim(), 300) : "");
     super(`${request}: ${status} ${message}`.trimEnd());
     this.status = status;
     this.reason = text(found?.["reason"]);

@@ -1,3 +1,4 @@
+import { tailOf } from "@slipway-examples/gateway-core";
 import { observePod, observeSandboxResource, type ExpectedRun, type Observation } from "slipway/phase";
 import { memberOf, nameOf, recordsOf, textAt, type Plain } from "../api/plain.js";
 import { BOOTSTRAP_KEY, INSTANCE_KEY } from "../resource/names.js";
@@ -52,7 +53,8 @@ function ownPod({ sandbox, pods }: Seen): Plain | undefined {
 
 /** Why its container ended, of the pod that has: the controller's own sentence only says that it did. */
 function lastWords(pod: Plain): string | null {
-  return observePod({ pod }).message?.slice(-LONGEST_WORDS) ?? null;
+  const { message } = observePod({ pod });
+  return message === null ? null : tailOf(message, LONGEST_WORDS);
 }
 
 function whereabouts(pod: Plain): string {

@@ -1,3 +1,4 @@
+import { headOf } from "@slipway-examples/gateway-core";
 import type { Clock } from "slipway";
 import { exponentialBackoff } from "slipway/retry";
 import { isConflict, isObjectMissing } from "../api/api-error.js";
@@ -109,5 +110,5 @@ function annotations({ version, phase, reason, message }: PublishedPhase): Plain
 }
 
 function shortened(message: string): string {
-  return message.slice(0, LONGEST_MESSAGE);
+  return headOf(message, LONGEST_MESSAGE);
 }

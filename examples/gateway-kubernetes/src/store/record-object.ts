@@ -1,4 +1,5 @@
 import {
+  headOf,
   InvalidInputError,
   type JsonObject,
   type RecordChange,
@@ -111,5 +112,5 @@ function contentOf(
 const LONGEST_SHOWN = 300;
 
 function shown(text: string | null): string | null {
-  return text?.slice(0, LONGEST_SHOWN) ?? null;
+  return text === null ? null : headOf(text, LONGEST_SHOWN);
 }

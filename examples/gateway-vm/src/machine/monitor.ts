@@ -1,4 +1,4 @@
-import type { ProcessIdentity } from "@slipway-examples/gateway-core";
+import { tailOf, type ProcessIdentity } from "@slipway-examples/gateway-core";
 import { QmpClient } from "./qmp-client.js";
 import { CONSOLE, MONITOR, type EVENTS } from "./qemu-arguments.js";
 
@@ -48,8 +48,6 @@ export async function nameOf(client: QmpClient): Promise<string | null> {
 export async function consoleOf(client: QmpClient): Promise<string> {
   const args = { device: CONSOLE, size: 65_536, format: "utf8" };
   const text = await client.execute("ringbuf-read", args).catch(() => "");
-  return String(text)
-    .replaceAll(/\u001b\[[0-9;?]*[A-Za-z]|\r/g, "")
-    .trim()
-    .slice(-CONSOLE_BYTES);
+  const plain = String(text).replaceAll(/\u001b\[[0-9;?]*[A-Za-z]|\r/g, "");
+  return tailOf(plain.trim(), CONSOLE_BYTES);
 }

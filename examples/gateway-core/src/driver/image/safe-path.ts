@@ -1,4 +1,5 @@
 import { posix } from "node:path";
+import { headOf } from "../../cut-text.js";
 
 /** An entry of an image that would be written, or would lead, outside it, or that has no place in one. */
 export class EscapingEntryError extends Error {
@@ -17,7 +18,7 @@ const PATH_BYTES = 2048;
 const SHOWN = 200;
 
 function shown(text: string): string {
-  return JSON.stringify(text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text);
+  return JSON.stringify(text.length > SHOWN ? `${headOf(text, SHOWN)}…` : text);
 }
 
 /**
