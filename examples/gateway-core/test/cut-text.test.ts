@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { jsonObject } from "../src/cli/context.js";
+import type { SupervisorReport } from "../src/decide/supervisor-report.js";
 import { headOf, tailOf } from "../src/cut-text.js";
 import { EscapingEntryError } from "../src/driver/image/safe-path.js";
 import { InvalidInputError } from "../src/input-error.js";
@@ -57,8 +58,7 @@ describe("a text that is cut", () => {
   });
 });
 
-const failed = (text: string) =>
-  ({
-    ...{ kind: "bootstrap-failed", reason: "BootstrapFailed", message: text },
-    cause: { reason: text, message: text },
-  }) as const;
+function failed(text: string): SupervisorReport {
+  const cause = { reason: text, message: text };
+  return { kind: "bootstrap-failed", reason: "BootstrapFailed", message: text, cause };
+}

@@ -2,6 +2,7 @@ import { InvalidArgumentError, type Command } from "commander";
 import { GatewayClient } from "../client/gateway-client.js";
 import { headOf } from "../cut-text.js";
 import type { SandboxView } from "../http/view.js";
+import { safeText } from "../terminal/safe-text.js";
 
 export interface GlobalOptions {
   readonly url: string;
@@ -29,12 +30,17 @@ export function printJson(value: unknown): void {
   process.stdout.write(`${JSON.stringify(value)}\n`);
 }
 
+/** A value as people read it. */
+export function shownJson(value: unknown): string {
+  return safeText(JSON.stringify(value, null, 2));
+}
+
 /** One sandbox as one line. */
 export function summary(view: SandboxView): string {
   const left = view.deadline?.remainingMs ?? null;
   const deadline =
     view.deadline?.status === "active" && left !== null ? `, ${Math.ceil(left / 1000)} s left` : "";
-  return `${view.name}  ${view.phase}  ${view.reason}${deadline}  (${view.id})`;
+  return safeText(`${view.name}  ${view.phase}  ${view.reason}${deadline}  (${view.id})`);
 }
 
 /** A whole number of milliseconds on the command line. */

@@ -2,6 +2,7 @@ import { Command, CommanderError, Option } from "commander";
 import { ApiError, UnreachableError } from "../client/gateway-client.js";
 import { InvalidInputError } from "../input-error.js";
 import type { Drivers, ServeOptions, TlsFiles } from "../serve.js";
+import { safeText } from "../terminal/safe-text.js";
 import { wholeNumber } from "./context.js";
 import { addSandboxCommands, type ImageKind } from "./sandbox-commands.js";
 import { addServeCommand } from "./serve-command.js";
@@ -67,7 +68,7 @@ function buildProgram(options: GatewayCliOptions): Command {
 function exitCodeFor(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE;
   const text = error instanceof Error ? error.message : String(error);
-  console.error(`error: ${text}`);
+  console.error(`error: ${safeText(text)}`);
   if (error instanceof InvalidInputError) return EXIT_USAGE;
   if (error instanceof UnreachableError) return EXIT_UNREACHABLE;
   if (!(error instanceof ApiError)) return 1;

@@ -7,9 +7,11 @@ import {
   jsonObject,
   milliseconds,
   printJson,
+  shownJson,
   summary,
   wholeNumber,
 } from "./context.js";
+import { safeText } from "../terminal/safe-text.js";
 import { EXIT_GONE, follow, hasSettled } from "./follow.js";
 
 interface CreateOptions {
@@ -79,7 +81,7 @@ export function addSandboxCommands(program: Command, images: ImageKind): void {
       for (let after: string | undefined; ; ) {
         const page = await client.list({ after });
         for (const view of page.items) print(json, view);
-        for (const { id, message } of page.unreadable) console.error(`${id}: ${message}`);
+        for (const { id, message } of page.unreadable) console.error(safeText(`${id}: ${message}`));
         if (page.next === null) break;
         after = page.next;
       }
@@ -92,7 +94,7 @@ export function addSandboxCommands(program: Command, images: ImageKind): void {
       const { client, json } = contextOf(command);
       const view = await client.get(sandbox);
       if (json) printJson(view);
-      else console.log(JSON.stringify(view, null, 2));
+      else console.log(shownJson(view));
     });
 
   program
