@@ -61,6 +61,29 @@ describe("a report as it is said", () => {
     );
   });
 
+  const many = (of: string, count: number) => ({
+    env: Object.fromEntries(Array.from({ length: count }, (_, key) => [`K${key}`, `${of}-value-${key}`])),
+  });
+
+  it("has no value of the configuration that is current, however many that has", () => {
+    const spoken = new SpokenReports();
+    spoken.heard(many("current", 5000));
+    for (const key of [0, 1, 2500, 4999])
+      expect(spoken.of(lost(`current-value-${key}.`))).toEqual(lost(`${HIDDEN}.`));
+  });
+
+  it("has no value of the configuration that the main process was started with, however many came later", () => {
+    const spoken = new SpokenReports();
+    spoken.heard(many("refused", 10));
+    spoken.heard(many("started", 100));
+    spoken.started();
+    for (let at = 0; at < 30; at += 1) spoken.heard(many(`later-${at}`, 100));
+    expect(spoken.of(lost("started-value-7. started-value-99. later-29-value-3."))).toEqual(
+      lost(`${HIDDEN}. ${HIDDEN}. ${HIDDEN}.`),
+    );
+    expect(spoken.of(lost("refused-value-7."))).toEqual(lost("refused-value-7."));
+  });
+
   it("goes over the wire like that, with what was fetched over it", async () => {
     const heard: string[] = [];
     const read = async (request: IncomingMessage): Promise<string> => {

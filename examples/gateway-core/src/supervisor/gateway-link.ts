@@ -100,6 +100,11 @@ export class GatewayLink {
     return received;
   }
 
+  /** The main process is started with the configuration that was received last. */
+  mainStarted(): void {
+    this.#spoken.started();
+  }
+
   /** Sends a report; `not-current` means that the configuration is another one by now. */
   async report(
     report: SupervisorReport,

@@ -5,31 +5,42 @@ import { discreetReport, environmentOf } from "../gateway/secrets.js";
 /** Longest diagnostic and longest code of a cause that the gateway takes. */
 const MAX_MESSAGE_LENGTH = 2000;
 const MAX_CODE_LENGTH = 128;
-/** Values that are remembered, the latest: a workload that outlives so many changes has few of the first ones left. */
-const MOST_VALUES = 2000;
+/** Values of earlier configurations that are remembered, the latest. */
+const MOST_EARLIER = 2000;
 
 /**
- * Reports as they are said: without a value of any configuration that this supervisor ever had, and as long as the
- * gateway takes them. The gateway knows the current values alone, and a main process may run with those of before.
+ * Reports as they are said: without a value of any configuration that this supervisor had, and as long as the gateway
+ * takes them. The gateway knows the current values alone, and a main process runs with those that it was started with.
  */
 export class SpokenReports {
-  readonly #values = new Set<string>();
+  #current: ReadonlySet<string> = new Set();
+  /** What the main process was started with: it has no others for as long as it runs. */
+  #started: ReadonlySet<string> = new Set();
+  readonly #earlier = new Set<string>();
+  #hidden: readonly string[] = [];
 
   /** A configuration was received, whatever becomes of it. */
   heard(policy: unknown): void {
-    for (const value of environmentOf(policy)) {
-      this.#values.delete(value);
-      this.#values.add(value);
+    for (const value of this.#current) {
+      this.#earlier.delete(value);
+      this.#earlier.add(value);
     }
-    for (const oldest of this.#values) {
-      if (this.#values.size <= MOST_VALUES) break;
-      this.#values.delete(oldest);
+    for (const oldest of this.#earlier) {
+      if (this.#earlier.size <= MOST_EARLIER) break;
+      this.#earlier.delete(oldest);
     }
+    this.#current = new Set(environmentOf(policy));
+    this.#hidden = [...new Set([...this.#current, ...this.#started, ...this.#earlier])];
+  }
+
+  /** The main process is started with the configuration that was received last. */
+  started(): void {
+    this.#started = this.#current;
   }
 
   /** Cut only then: half a value is not found any more. */
   of(report: SupervisorReport): SupervisorReport {
-    const discreet = discreetReport(report, [...this.#values]);
+    const discreet = discreetReport(report, this.#hidden);
     if (!("message" in discreet)) return discreet;
     const message = headOf(discreet.message, MAX_MESSAGE_LENGTH);
     if (!("cause" in discreet) || discreet.cause === undefined) return { ...discreet, message };
