@@ -262,6 +262,24 @@ describe("the ledger decides", () => {
     },
   );
 
+  // What it could not tell is in its own log alone: its exit code says so.
+  it.each([
+    ["stopped", 0],
+    ["active", UNTOLD_FAILURE],
+    ["activating", UNTOLD_FAILURE],
+  ] as const)(
+    "an instance that is %s, and no gateway that hears of it, ends with %i",
+    async (state, exitCode) => {
+      await gateway.open();
+      gateway.entry = { state, version: 3, claim: "somebody", at: 1 };
+      gateway.script = ({ path }) => (path.endsWith("/report") ? "drop" : undefined);
+      const supervised = start();
+      expect(await supervised.exitCode()).toBe(exitCode);
+      expect(supervised.text).toMatch(/The gateway could not be told/);
+      expect(await read("runs")).toBe("");
+    },
+  );
+
   // With that reason a supervisor says that its run was started before it came, which ends the run for good.
   it("a supervisor that is told to end before it started anything says nothing of its run", async () => {
     await gateway.open();

@@ -175,6 +175,7 @@ export class Supervisor {
         }
         log("[activation] The main process is started.");
         const { policy } = bootstrap.accepted;
+        this.#link.mainStarted();
         this.#main = MainProcess.start(
           settings.command,
           policy,
@@ -200,9 +201,15 @@ export class Supervisor {
       await main.ask(this.#enforcement.pid);
       return exitCodeOf(await main.exit);
     }
-    await this.#lastWord({ kind: "bootstrap", succeeded: false, reason: NOT_REPLAYED, message });
+    const isTold = await this.#lastWord({
+      kind: "bootstrap",
+      succeeded: false,
+      reason: NOT_REPLAYED,
+      message,
+    });
+    if (outcome !== "already-active") return 0;
     // What was started before this supervisor came is gone, and did not end with success because nobody saw its end.
-    return outcome === "already-active" ? 1 : 0;
+    return isTold ? 1 : UNTOLD_FAILURE;
   }
 
   async #uncertain(error: unknown): Promise<number> {
@@ -211,8 +218,7 @@ export class Supervisor {
     const message = `The start of the main process began before, and nobody knows whether it took place${why}`;
     this.#options.log(`[activation] ${message}. It is not repeated.`);
     const reason = "LocalActivationUncertain";
-    await this.#lastWord({ kind: "bootstrap-failed", reason, message });
-    return 1;
+    return (await this.#lastWord({ kind: "bootstrap-failed", reason, message })) ? 1 : UNTOLD_FAILURE;
   }
 
   async #failed(error: unknown): Promise<number> {
