@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { Activations } from "../src/gateway/activations.js";
 import type { Gateway } from "../src/gateway/gateway.js";
 import { Sessions } from "../src/gateway/sessions.js";
 import { GatewayMetrics } from "../src/metrics/gateway-metrics.js";
@@ -86,6 +87,33 @@ describe("a sandbox that another gateway removed", () => {
       else await gateway.activations[write](record);
       expect(await ledger.read(record.instance?.id ?? "")).toBeNull();
       expect(await ledger.read(`${id}/${record.instance?.id}`)).toBeNull();
+      await bench.close();
+      await ledger.close();
+    },
+  );
+});
+
+describe("the look whether a record is still there", () => {
+  it.each(["swap", "stop", "complete"] as const)(
+    "that fails does not undo a %s that was written",
+    async (write) => {
+      const failed: [string, unknown][] = [];
+      const path = join(await tempDir(), "ledger.db");
+      const ledger = new SqliteActivationLedger(path);
+      const gateway = await bench.gateway("one", { ledger });
+      const record = await bench.becomeReady(gateway, await bench.create(gateway));
+      const away = new Error("the database is away");
+      const activations = new Activations(ledger, bench.clock, {
+        isThere: () => Promise.reject(away),
+        onUnsure: (id, error) => failed.push([id, error]),
+      });
+      if (write === "swap")
+        expect(await activations.swap(record, { expectedVersion: null, next: claimOf("a", 1) })).toBe(true);
+      else await activations[write](record);
+      // Nobody had claimed it: there is nothing to complete.
+      const state = { swap: "activating", stop: "stopped", complete: undefined }[write];
+      expect((await activations.read(record))?.state).toBe(state);
+      expect(failed).toEqual([[record.id, away]]);
       await bench.close();
       await ledger.close();
     },

@@ -19,17 +19,23 @@ export interface ActivationSwap {
   readonly next: ActivationEntry | null;
 }
 
+export interface RecordLook {
+  /** Whether there is a record of this sandbox. */
+  readonly isThere: (sandboxId: string) => Promise<boolean>;
+  /** Told when that could not be found out after a write, or what was written for nobody could not be removed. */
+  readonly onUnsure: (sandboxId: string, error: unknown) => void;
+}
+
 /** The activation ledger, by sandbox record: an entry belongs to the record's instance, and to no other. */
 export class Activations {
   readonly #ledger: GatewayLedger;
   readonly #clock: Clock;
-  readonly #isThere: (sandboxId: string) => Promise<boolean>;
+  readonly #look: RecordLook;
 
-  /** @param isThere - Whether there is a record of this sandbox. */
-  constructor(ledger: GatewayLedger, clock: Clock, isThere: (sandboxId: string) => Promise<boolean>) {
+  constructor(ledger: GatewayLedger, clock: Clock, look: RecordLook) {
     this.#ledger = ledger;
     this.#clock = clock;
-    this.#isThere = isThere;
+    this.#look = look;
   }
 
   async read(record: SandboxRecord): Promise<ActivationEntry | null> {
@@ -73,10 +79,18 @@ export class Activations {
     return this.#ledger.forget(sandboxId);
   }
 
-  /** A removal that comes in between takes along what it finds, and what is written after it nobody would. */
+  /**
+   * A removal that comes in between takes along what it finds, and what is written after it nobody would. What was
+   * written stays written, whatever becomes of the look.
+   */
   async #unlessGone<T>({ id }: SandboxRecord, write: () => Promise<T>): Promise<T> {
     const result = await write();
-    if (!(await this.#isThere(id))) await this.#ledger.forget(id);
+    const { isThere, onUnsure } = this.#look;
+    try {
+      if (!(await isThere(id))) await this.#ledger.forget(id);
+    } catch (error) {
+      onUnsure(id, error);
+    }
     return result;
   }
 }

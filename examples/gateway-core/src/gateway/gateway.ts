@@ -93,7 +93,10 @@ export class Gateway {
     this.#options = options;
     this.clock = clock;
     this.hub = new EventHub(newId().slice(0, 8));
-    this.activations = new Activations(options.ledger, clock, async (id) => (await store.get(id)) !== null);
+    this.activations = new Activations(options.ledger, clock, {
+      isThere: async (id) => (await store.get(id)) !== null,
+      onUnsure: (id, error) => log("ledger-not-cleared", { sandbox: id, error: messageOf(error) }),
+    });
     this.#isolationBackend = options.isolationBackend ?? null;
     this.#policy = { restartOn: [], ...options.policy };
     const { observer } = options;
