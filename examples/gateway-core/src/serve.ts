@@ -12,7 +12,7 @@ import { HIDDEN } from "./gateway/secrets.js";
 import { buildApp } from "./http/app.js";
 import { Connections, DEFAULT_CONNECTIONS, type ConnectionLimits } from "./http/connections.js";
 import { FrontDoor } from "./http/front-door.js";
-import { listen, type TlsFiles } from "./http/listen.js";
+import { listen, wasServed, type TlsFiles } from "./http/listen.js";
 import type { OpenLimits } from "./http/open-answers.js";
 import { DEFAULT_RATES, type RateLimits } from "./http/rate-limits.js";
 import { InvalidInputError } from "./input-error.js";
@@ -135,7 +135,10 @@ async function serveOn(
   const { store, ledger, clock, sessionStore, tellsOfWrites } = opened;
   const log = sessionStore === undefined ? options.log : logByStore(options.log, () => clock.now());
   const drivers = await driversOf(options.drivers, { clock, dataDir, log, supervisorProgram });
-  if (opened.claimHome !== undefined) await bindToData(drivers, dataDir, opened.claimHome);
+  if (opened.dataHomes !== undefined) {
+    const data = { dataDir, wasServed: await wasServed(dataDir) };
+    await bindToData(drivers, data, opened.dataHomes, store);
+  }
   // Supervisors are told an address before there is a gateway behind it: their requests wait until there is.
   const door = new FrontDoor();
   const { port: asked, tls, ownerToken, metricsToken, rates = DEFAULT_RATES } = options;

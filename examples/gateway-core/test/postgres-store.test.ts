@@ -1,11 +1,13 @@
 import { systemClock } from "slipway";
 import pg from "pg";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { serveGateway } from "../src/serve.js";
 import { DEFAULT_BUDGETS } from "../src/gateway/budgets.js";
 import { processDrivers } from "../src/driver/process-drivers.js";
 import { ChangeFeed } from "../src/store/postgres/change-feed.js";
-import { OtherDataError } from "../src/store/data-home.js";
+import { NewDataError, OtherDataError } from "../src/store/data-home.js";
 import { PostgresStore } from "../src/store/postgres/postgres-store.js";
 import { eventually } from "../src/testing/eventually.js";
 import { activationLedgerConformance } from "./activation-ledger-conformance.js";
@@ -129,7 +131,24 @@ describe.skipIf(missing !== null)(`gateways that share a folder and a database${
     }
     expect(started.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
     const again = await serveGateway({ ...shared, dataDir: dirs[winner] ?? "", port: 0 });
+    const spec = { driver: "process", image: { name: "image", path: dirs[winner] }, command: ["work"] };
+    const request = {
+      name: "box",
+      spec: { ...spec, driverOptions: {}, budgets: {} },
+      policy: { version: 1 },
+    };
+    const { record } = await again.gateway.create(request);
+    await again.gateway.stopSandbox(record.id);
     await again.close();
+    // As an upgrade finds it: there are sandboxes, and nothing says by which directory they are found.
+    const client = new pg.Client({ connectionString: databaseUrl });
+    await client.connect();
+    await client.query("DELETE FROM data_homes");
+    await client.end();
+    const fresh = serveGateway({ ...shared, dataDir: await tempDir(), port: 0 });
+    await expect(fresh).rejects.toThrow(NewDataError);
+    await rm(join(dirs[winner] ?? "", "data-id"));
+    await (await serveGateway({ ...shared, dataDir: dirs[winner] ?? "", port: 0 })).close();
   });
 });
 
@@ -271,6 +290,26 @@ describe.skipIf(missing !== null)(`the PostgreSQL store${because()}`, () => {
     expect(await after.sessions.liveSessions(0)).toEqual([session("sb-1", 100)]);
     expect(await after.ledger.read("sb-2/r1")).toBeNull();
     expect(await after.ledger.read("sb-1/r1")).toEqual(entry);
+  });
+
+  it("notes the first name of a data directory, and takes nothing for noted that is not", async () => {
+    const url = await freshUrl();
+    const { dataHomes } = await openStore(url);
+    expect(await dataHomes.noted("local")).toBeNull();
+    const claims = ["a", "b", "c"].map((home) => dataHomes.claim("local", home));
+    const [first, ...others] = await Promise.all(claims);
+    expect(others).toEqual([first, first]);
+    expect(await dataHomes.noted("local")).toBe(first);
+    expect(await dataHomes.claim("it's", "d")).toBe("d");
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    // The row is not there when the answer is made.
+    await client.query(
+      `CREATE FUNCTION nothing() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+       CREATE TRIGGER nothing BEFORE INSERT ON data_homes FOR EACH ROW EXECUTE FUNCTION nothing()`,
+    );
+    await client.end();
+    await expect(dataHomes.claim("other", "e")).rejects.toThrow(/did not take the name/);
   });
 
   it("waits for another gateway's migration for longer than for any other answer", async () => {

@@ -1,6 +1,6 @@
 import { serve } from "@hono/node-server";
 import { once } from "node:events";
-import { readFile, rename, writeFile } from "node:fs/promises";
+import { access, readFile, rename, writeFile } from "node:fs/promises";
 import type { Server } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
@@ -30,12 +30,24 @@ const CHECK_EVERY_MS = 5000;
 /** Longest silence under an answer: a question may be held for a minute, and a stream shows that it is alive sooner. */
 const SILENT_MS = 120_000;
 
+/** Whether a gateway was served with this directory before. */
+export async function wasServed(dataDir: string): Promise<boolean> {
+  return access(noteIn(dataDir)).then(
+    () => true,
+    () => false,
+  );
+}
+
+function noteIn(dataDir: string): string {
+  return join(dataDir, "gateway.json");
+}
+
 /** Listens, and notes the port down for the next time. */
 export async function listen(
   options: ListenOptions,
 ): Promise<{ readonly server: Server; readonly port: number }> {
   const { dataDir, port: asked } = options;
-  const note = join(dataDir, "gateway.json");
+  const note = noteIn(dataDir);
   const port = asked ?? (await notedPort(note));
   const server = await tryListen(options, port).catch((error: unknown) => {
     if (asked !== undefined || port === 0) throw error;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { GatewayLedger } from "../gateway/activations.js";
 import { messageOf, type Log } from "../gateway/log.js";
 import type { ChangeListener } from "./change-listener.js";
-import type { ClaimHome } from "./data-home.js";
+import type { DataHomes } from "./data-home.js";
 import { ChangeFeed } from "./postgres/change-feed.js";
 import { PostgresStore } from "./postgres/postgres-store.js";
 import type { RecordStore } from "./record-store.js";
@@ -22,8 +22,8 @@ export interface OpenStore extends AsyncDisposable {
   readonly sessionStore?: SessionStore | undefined;
   /** Whether it tells of every write of others, so that nobody needs to look for them. Absent: it does not. */
   readonly tellsOfWrites?: boolean | undefined;
-  /** Notes down by which data directory sandboxes are found. Absent: the store is in that directory, or it is no matter. */
-  readonly claimHome?: ClaimHome | undefined;
+  /** Where it is noted by which data directory sandboxes are found. Absent: the store is in it, or it is no matter. */
+  readonly dataHomes?: DataHomes | undefined;
   /** Begins to tell of writes. */
   follow(listener: ChangeListener): void;
   /** The gateway begins to end: nothing is waited for any more that the store cannot do now. */
@@ -56,8 +56,8 @@ export interface Storage {
    * look for them. Absent: it does not.
    */
   readonly tellsOfWrites?: boolean | undefined;
-  /** Notes down by which data directory sandboxes are found. Absent: one store has one, or its drivers need none. */
-  readonly claimHome?: ClaimHome | undefined;
+  /** Where it is noted by which data directory sandboxes are found. Absent: one store has one, or its drivers need none. */
+  readonly dataHomes?: DataHomes | undefined;
   /** Begins to tell of writes that others made, until the store is closed. Absent: nobody else writes. */
   readonly follow?: ((listener: ChangeListener) => void) | undefined;
   /** The gateway begins to end: what the store would wait for fails from now on. Absent: it never waits for long. */
@@ -93,7 +93,7 @@ export async function openStorage(storage: Storage, hostClock: Clock, log: Log):
     clock: storeClock ?? hostClock,
     sessionStore: storage.sessionStore,
     tellsOfWrites,
-    claimHome: storage.claimHome,
+    dataHomes: storage.dataHomes,
     follow: (listener) => storage.follow?.(listener),
     ending: () => storage.ending?.(),
     async [Symbol.asyncDispose]() {
@@ -155,7 +155,7 @@ export async function openStore({ dataDir, databaseUrl, clock, log }: OpenStoreO
     clock: storeClock,
     sessionStore: store.sessions,
     tellsOfWrites: true,
-    claimHome: (driver, home) => store.claimHome(driver, home),
+    dataHomes: store.dataHomes,
     follow(listener) {
       feed = new ChangeFeed({
         database,

@@ -11,6 +11,7 @@ import { byDue } from "../due-order.js";
 import { ChangeTeller, type ToldChange } from "./change-teller.js";
 import { migratePostgres } from "./migrations.js";
 import { PostgresActivationLedger } from "./postgres-ledger.js";
+import { PostgresDataHomes } from "./postgres-data-homes.js";
 import { PostgresSessions } from "./postgres-sessions.js";
 import { openPool, type PostgresOptions } from "./pool.js";
 
@@ -35,6 +36,7 @@ const COLUMNS = "records.id, records.name, records.version, records.due_at, reco
 export class PostgresStore implements RecordStore {
   readonly sessions: PostgresSessions;
   readonly ledger: PostgresActivationLedger;
+  readonly dataHomes: PostgresDataHomes;
   readonly #pool: pg.Pool;
   readonly #teller: ChangeTeller;
 
@@ -43,6 +45,7 @@ export class PostgresStore implements RecordStore {
     this.#teller = new ChangeTeller(pool);
     this.sessions = new PostgresSessions(pool);
     this.ledger = new PostgresActivationLedger(pool);
+    this.dataHomes = new PostgresDataHomes(pool);
   }
 
   /** What time the database has, epoch milliseconds. */
@@ -51,19 +54,6 @@ export class PostgresStore implements RecordStore {
       "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now",
     );
     return rows[0]?.now ?? Number.NaN;
-  }
-
-  /** The data directory by which a driver's sandboxes are found: this one, where none is noted yet. */
-  async claimHome(driver: string, home: string): Promise<string> {
-    await this.#pool.query("INSERT INTO data_homes (driver, home) VALUES ($1, $2) ON CONFLICT DO NOTHING", [
-      driver,
-      home,
-    ]);
-    const { rows } = await this.#pool.query<{ home: string }>(
-      "SELECT home FROM data_homes WHERE driver = $1",
-      [driver],
-    );
-    return rows[0]?.home ?? home;
   }
 
   /** Connects and brings the schema up to date. */
