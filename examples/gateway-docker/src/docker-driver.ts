@@ -22,7 +22,7 @@ import { archiveOf, parseDockerOptions, parseReference } from "./docker-options.
 import { engineMessage, jsonLines, statusOf, unless } from "./engine.js";
 import { EngineImages } from "./image/engine-images.js";
 import type { GatewaySocket } from "./gateway-socket.js";
-import { LABEL, markedWith } from "./marks.js";
+import { isBefore, LABEL, markedWith } from "./marks.js";
 import { observeSandbox } from "./observe.js";
 import { SandboxObjects, sandboxIdOf } from "./sandbox-objects.js";
 
@@ -153,12 +153,16 @@ export class DockerDriver implements DriverPort {
     }
   }
 
-  async stop(sandbox: SandboxRef, { signal }: WorkContext): Promise<void> {
-    await this.#objects.stop(sandbox, this.#surroundings.stopGraceMs, signal);
+  async stop(sandbox: SandboxRef, context: WorkContext): Promise<void> {
+    await this.#objects.stop(sandbox, this.#surroundings.stopGraceMs, context);
   }
 
-  async cleanUp(sandbox: SandboxRef, { signal }: WorkContext): Promise<void> {
-    await this.#objects.removeContainers(sandbox, signal);
+  async cleanUp(sandbox: SandboxRef, { signal, upTo }: WorkContext): Promise<void> {
+    await this.#objects.removeContainers(
+      sandbox,
+      signal,
+      (start) => upTo === undefined || !isBefore(upTo, start),
+    );
   }
 
   async remove(sandbox: SandboxRef, { signal }: WorkContext): Promise<void> {
@@ -201,7 +205,7 @@ export class DockerDriver implements DriverPort {
     const { access, image, instance, sandbox } = request;
     // Made first and looked for then: of two gateways at this point at least one sees the other's.
     await this.#objects.refuseOvertaken(sandbox, instance, signal);
-    await this.#objects.removeContainers(sandbox, signal, instance);
+    await this.#objects.removeContainers(sandbox, signal, (start) => isBefore(start, instance));
     await this.#checkSupervisor(container, image);
     await container.putArchive(await tokenArchive(access.token), { path: "/" });
     signal.throwIfAborted();

@@ -53,3 +53,7 @@ export function startOf(labels: Labels): Start {
 export function laterFirst(a: Start, b: Start): number {
   return b.attemptNumber - a.attemptNumber || b.run - a.run;
 }
+
+export function isBefore(a: Start, b: Start): boolean {
+  return laterFirst(a, b) > 0;
+}

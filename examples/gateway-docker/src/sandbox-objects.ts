@@ -1,8 +1,14 @@
-import { PermanentDriverError, type InstanceRef, type SandboxRef } from "@slipway-examples/gateway-core";
+import {
+  PermanentDriverError,
+  type InstanceRef,
+  type SandboxRef,
+  type WorkContext,
+} from "@slipway-examples/gateway-core";
 import type Docker from "dockerode";
 import { setTimeout as delay } from "node:timers/promises";
 import { statusOf, unless } from "./engine.js";
 import {
+  isBefore,
   LABEL,
   laterFirst,
   markedWith,
@@ -81,11 +87,15 @@ export class SandboxObjects {
     }
   }
 
-  /** Asks what runs to end, and kills it after the grace. Containers stay, with their exit codes and output. */
-  async stop(sandbox: SandboxRef, graceMs: number, signal: AbortSignal): Promise<void> {
+  /**
+   * Asks what runs to end, of the starts up to the given one or of all, and kills it after the grace. Containers stay,
+   * with their exit codes and output.
+   */
+  async stop(sandbox: SandboxRef, graceMs: number, { signal, upTo }: WorkContext): Promise<void> {
     // A moment longer than the workload gets, so that its end is the supervisor's to report.
     const t = Math.ceil(graceMs / 1000) + 1;
-    const found = await this.containers(signal, sandbox);
+    const all = await this.containers(signal, sandbox);
+    const found = all.filter(({ Labels }) => upTo === undefined || !isBefore(upTo, startOf(Labels)));
     const running = found.filter(({ State }) => !["created", "exited", "dead", "removing"].includes(State));
     await Promise.all(
       running.map(async ({ Id, State }) => {
@@ -98,11 +108,14 @@ export class SandboxObjects {
     );
   }
 
-  /** Kills and removes the containers of the starts before the given one, or all. */
-  async removeContainers(sandbox: SandboxRef, signal: AbortSignal, before?: Start): Promise<void> {
+  /** Kills and removes the containers of these starts, or all. */
+  async removeContainers(
+    sandbox: SandboxRef,
+    signal: AbortSignal,
+    isMeant: (start: Start) => boolean = () => true,
+  ): Promise<void> {
     const found = await this.containers(signal, sandbox);
-    const old =
-      before === undefined ? found : found.filter(({ Labels }) => isBefore(startOf(Labels), before));
+    const old = found.filter(({ Labels }) => isMeant(startOf(Labels)));
     await Promise.all(old.map(({ Id }) => this.removeContainer(Id, signal)));
   }
 
@@ -145,10 +158,6 @@ export class SandboxObjects {
 
 export function sandboxIdOf(labels: Labels): string | null {
   return labels?.[LABEL.sandbox] ?? null;
-}
-
-function isBefore(a: Start, b: Start): boolean {
-  return laterFirst(a, b) > 0;
 }
 
 function isOf(labels: Labels, gateway: string, sandbox: SandboxRef): boolean {

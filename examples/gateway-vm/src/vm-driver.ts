@@ -168,16 +168,16 @@ export class VmDriver implements DriverPort {
     }
   }
 
-  async stop(sandbox: SandboxRef, { signal }: WorkContext): Promise<void> {
+  async stop(sandbox: SandboxRef, { signal, upTo }: WorkContext): Promise<void> {
     const dirs = await this.#dirs(sandbox);
-    await this.#endMachines(dirs, signal, STOP_GRACE_MS);
+    await this.#endMachines(dirs, signal, STOP_GRACE_MS, upTo);
     this.#news.say(sandbox.id);
   }
 
-  async cleanUp(sandbox: SandboxRef, { signal }: WorkContext): Promise<void> {
+  async cleanUp(sandbox: SandboxRef, { signal, upTo }: WorkContext): Promise<void> {
     const dirs = await this.#dirs(sandbox);
-    await this.#endMachines(dirs, signal, 0);
-    await unstage(dirs, this.#docker);
+    await this.#endMachines(dirs, signal, 0, upTo);
+    await unstage(dirs, this.#docker, upTo);
     this.#news.say(sandbox.id);
   }
 
