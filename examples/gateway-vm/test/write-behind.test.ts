@@ -60,7 +60,7 @@ describe("what is written, and the disk behind it", () => {
     const behind = new WriteBehind(disk.flush, 100);
     await behind.passed(100);
     await behind.passed(5);
-    const finished = behind.finish();
+    const finished = behind.finish(new AbortController().signal);
     disk.take();
     expect(await isSettled(finished)).toBe(false);
     expect(disk.flushes).toBe(2);
@@ -74,10 +74,27 @@ describe("what is written, and the disk behind it", () => {
       const behind = new WriteBehind(disk.flush, 100);
       await behind.passed(100);
       disk.fail(new Error("input/output error"));
-      const next = end === "passed" ? behind.passed(100) : behind.finish();
+      const next = end === "passed" ? behind.passed(100) : behind.finish(new AbortController().signal);
       await expect(next).rejects.toThrow("input/output error");
       expect(disk.flushes).toBe(1);
     }
+  });
+
+  it("waits at the end for as long as somebody does, and no longer", async () => {
+    const disk = new Disk();
+    const behind = new WriteBehind(disk.flush, 100);
+    const controller = new AbortController();
+    const finished = behind.finish(controller.signal);
+    expect(await isSettled(finished)).toBe(false);
+    controller.abort(new Error("its time is over"));
+    expect(await isSettled(finished)).toBe(true);
+    await expect(finished).rejects.toThrow("its time is over");
+    // What comes of the flush afterwards concerns nobody.
+    disk.fail(new Error("input/output error"));
+    await turn();
+    await expect(new WriteBehind(disk.flush, 100).finish(controller.signal)).rejects.toThrow(
+      "its time is over",
+    );
   });
 
   it("never has more than two windows and a piece on their way, whatever the disk does", async () => {

@@ -118,7 +118,7 @@ async function pack(rootfs: string, work: ImageWork): Promise<void> {
     if (!signal.aborted) await closed;
   }
   const content = await lookInside(file, image, source.config, signal);
-  await disk.finish();
+  await disk.finish(signal);
   signal.throwIfAborted();
   await writeJson(contentOf(rootfs), content);
   await rename(file, rootfs);

@@ -25,8 +25,23 @@ export class WriteBehind {
     if (this.#passed >= this.#windowBytes) await this.#begin();
   }
 
-  /** Resolves when everything is on the disk. */
-  async finish(): Promise<void> {
+  /** Resolves when everything is on the disk; rejects when the disk has failed, or the signal aborts. */
+  finish(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      // A disk that hangs is given up as it is while something is written to it.
+      const giveUp = (): void => reject(signal.reason as Error);
+      if (signal.aborted) {
+        giveUp();
+        return;
+      }
+      signal.addEventListener("abort", giveUp, { once: true });
+      this.#finish()
+        .then(resolve, reject)
+        .finally(() => signal.removeEventListener("abort", giveUp));
+    });
+  }
+
+  async #finish(): Promise<void> {
     await this.#begin();
     await this.#flushing;
   }
