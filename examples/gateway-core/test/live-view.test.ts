@@ -86,6 +86,20 @@ describe("the live view", () => {
     ]);
   });
 
+  it("lets no name of an image or of a step command the terminal, in a step that goes on and in one that is done", () => {
+    const subject = "i\u001b[2J\u202emage\n\u009b1mnext";
+    const record = recordAfter([START + 1000, { ...imageReport(5), step: "export", subject }]);
+    const over = recordAfter(
+      [START + 1000, { ...imageReport(5), step: "export", subject }],
+      [START + 2000, { ...imageReport(9, { done: true }), step: "export", subject }],
+    );
+    for (const isTTY of [true, false]) {
+      const shown = show(isTTY, 200, at(1500, record), at(2500, over));
+      expect(shown).toContain("i?[2J?mage ?1mnext");
+      expect(shown.replaceAll("\r\u001b[2K", "")).not.toMatch(/(?!\n)\p{Cc}|\p{Bidi_Control}/u);
+    }
+  });
+
   it("prints what a later run of the driver's work does anew, and nothing twice", () => {
     const supervisor = { step: "supervisor", label: "Supervisor started", unit: "none", done: true } as const;
     const first: readonly Said[] = [...moved, done, [START + 6000, { ...supervisor, subject: "pid 7" }]];

@@ -95,7 +95,17 @@ export class LiveView {
 function readingsOf({ steps, deadline }: SandboxView, now: number): readonly StepView[] {
   const shown =
     deadline?.status === "active" ? steps.map((step) => stepAt(step, now)) : steps.filter(isFinished);
-  return shown.map((step) => ({ ...step, step: `${step.step} ${step.startedAt ?? ""}` }));
+  return shown.map((step) => ({ ...step, ...wordsOf(step), step: `${step.step} ${step.startedAt ?? ""}` }));
+}
+
+/** What a driver says of a step, and what it works on, each on the one line that a step has. */
+function wordsOf({
+  label,
+  activeLabel,
+  subject,
+}: StepView): Pick<StepView, "label" | "activeLabel" | "subject"> {
+  const inLine = (text: string): string => safeText(text).replaceAll("\n", " ");
+  return { label: inLine(label), activeLabel: inLine(activeLabel), subject: inLine(subject) };
 }
 
 function isFinished({ finished }: StepView): boolean {
