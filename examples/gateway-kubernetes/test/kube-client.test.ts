@@ -19,6 +19,40 @@ async function virtual() {
 }
 
 describe("the client", () => {
+  it.each([
+    [`${PODS}/box`, "box"],
+    [`${PODS}/box/status`, "box"],
+    ["/apis/agents.x-k8s.io/v1beta1/namespaces/slipway/sandboxes/box", "box"],
+    ["/apis/agents.x-k8s.io/v1beta1/namespaces/slipway/sandboxes/box/status", "box"],
+    ["/api/v1/namespaces/slipway", "slipway"],
+    ["/api/v1/namespaces/slipway/status", "slipway"],
+    ["/apis/apiextensions.k8s.io/v1/customresourcedefinitions/sandboxes", "sandboxes"],
+    ["/apis/apiextensions.k8s.io/v1/customresourcedefinitions/sandboxes/status", "sandboxes"],
+  ])("takes the answer to a write of %s by the name of its object", async (path, name) => {
+    const clock = new VirtualClock();
+    const answeredWith = (body: object): KubeClient =>
+      new KubeClient({
+        clock,
+        maxAttempts: 1,
+        transport: () =>
+          Promise.resolve({
+            status: 200,
+            header: () => undefined,
+            body: (async function* () {
+              yield await Promise.resolve(JSON.stringify(body));
+            })(),
+          }),
+      });
+    const own = { metadata: { name, uid: "u" } };
+    expect(await answeredWith(own).patch(path, {}, { signal })).toEqual(own);
+    expect(await answeredWith(own).delete(path, {}, { signal })).toEqual(own);
+    const gone = { kind: "Status", details: { name } };
+    expect(await answeredWith(gone).delete(path, {}, { signal })).toEqual(gone);
+    const other = { kind: "Status", details: { name: "other" }, metadata: { name: "other", uid: "u" } };
+    await expect(answeredWith(other).patch(path, {}, { signal })).rejects.toThrow(ApiUnreachableError);
+    await expect(answeredWith(other).delete(path, {}, { signal })).rejects.toThrow(ApiUnreachableError);
+  });
+
   it("waits as long as a 429 asks, for every request, and sends it again once", async () => {
     await using it = await virtual();
     const { clock, cluster, driven, client } = it;

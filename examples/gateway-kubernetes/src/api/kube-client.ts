@@ -119,12 +119,12 @@ export class KubeClient {
    */
   patch(path: string, body: Plain, options: CallOptions): Promise<Plain> {
     const merge = { ...options, body, contentType: "application/merge-patch+json" };
-    return this.#call("PATCH", path, merge, isObjectOf(lastOf(path)));
+    return this.#call("PATCH", path, merge, isObjectOf(nameIn(path)));
   }
 
   /** @throws ApiUnreachableError when the answer is a success that says nothing of such an object. */
   delete(path: string, body: Plain, options: CallOptions): Promise<Plain> {
-    return this.#call("DELETE", path, { ...options, body }, isRemovalOf(lastOf(path)));
+    return this.#call("DELETE", path, { ...options, body }, isRemovalOf(nameIn(path)));
   }
 
   /** The events of a watch, until the server or the signal ends it. Rejects when the stream breaks or was refused. */
@@ -257,8 +257,12 @@ function isRemovalOf(name: string): (found: Plain) => boolean {
     isObject(found) || (found["kind"] === "Status" && textAt(found, "details", "name") === name);
 }
 
-function lastOf(path: string): string {
-  return path.slice(path.lastIndexOf("/") + 1);
+/** The name in the path of an object, or of a part of it such as its status. */
+function nameIn(path: string): string {
+  const [, root, ...rest] = path.split("/");
+  const place = rest.slice(root === "api" ? 1 : 2);
+  // A path of four has a namespace in front of collection and name; one of two is a namespace's own.
+  return (place[0] === "namespaces" && place.length > 3 ? place[3] : place[1]) ?? "";
 }
 
 /** Not of a balancer in front of it, whose clock is another one: those answer for a server that cannot. */
