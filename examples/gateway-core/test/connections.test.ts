@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { EventEmitter, once } from "node:events";
-import type { Server } from "node:http";
+import { createServer, type Server } from "node:http";
 import { connect, type Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { admission, Connections, type ConnectionLimits } from "../src/http/connections.js";
@@ -41,6 +41,13 @@ async function exchange(url: string, bytes: string): Promise<string> {
   socket.write(bytes, "latin1");
   await once(socket, "close");
   return text;
+}
+
+/** A server that does nothing by itself with what the test tells it of. */
+function deafServer(): Server {
+  const server = createServer();
+  server.removeAllListeners("connection");
+  return server;
 }
 
 const get = (path: string, token = "owner"): string =>
@@ -128,8 +135,8 @@ describe("the limits of connections", () => {
 
   it("know connections apart that have one end in common, and a later one from an earlier of the same ends", async () => {
     const connections = new Connections({ perAddress: 1, all: 10 });
-    const server = new EventEmitter();
-    connections.watch(server as Server);
+    const server = deafServer();
+    connections.watch(server);
     const come = (localAddress: string): EventEmitter => {
       const ends = { remoteAddress: "192.0.2.1", remotePort: 7, localAddress, localPort: 80 };
       const socket = Object.assign(new EventEmitter(), { ...ends, destroy: () => socket.emit("close") });
@@ -155,8 +162,8 @@ describe("the limits of connections", () => {
 
   it("count a connection that was gone before it was looked at, and forget it", () => {
     const connections = new Connections({ perAddress: 1, all: 1 });
-    const server = new EventEmitter();
-    connections.watch(server as Server);
+    const server = deafServer();
+    connections.watch(server);
     const sockets = Array.from({ length: 3 }, () =>
       Object.assign(new EventEmitter(), { destroy: () => true }),
     );
