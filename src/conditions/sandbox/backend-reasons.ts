@@ -269,7 +269,10 @@ export const backendReasons = {
     phases: ["Error"],
     summary: "The workload's process ended with an error.",
     action: "Read its output, then start it again.",
-    sources: [{ backend: "kubernetes", raw: ["Error"] }],
+    sources: [
+      { backend: "kubernetes", raw: ["Error", "ContainerStatusUnknown", "Unknown"] },
+      { backend: "libvirt", raw: ["5/3", "6"] },
+    ],
   },
   Killed: {
     types: ["Ready", "Finished"],
@@ -277,10 +280,7 @@ export const backendReasons = {
     phases: ["Error"],
     summary: "A signal from outside ended the workload.",
     action: "Find who sent it, then start it again.",
-    sources: [
-      { backend: "kubernetes", raw: ["ContainerStatusUnknown"] },
-      { backend: "qemu", raw: ["host-qmp-quit", "host-qmp-system-reset", "host-signal", "host-ui"] },
-    ],
+    sources: [{ backend: "qemu", raw: ["host-qmp-quit", "host-qmp-system-reset", "host-signal", "host-ui"] }],
   },
   OutOfMemory: {
     types: ["Ready", "Finished"],
@@ -318,7 +318,6 @@ export const backendReasons = {
     sources: [
       { backend: "kubernetes", raw: ["Shutdown", "Terminated"], versions: "<1.22" },
       { backend: "kubernetes", raw: ["Terminated", "NodeShutdown"], versions: ">=1.22" },
-      { backend: "kubernetes", raw: ["Unknown"] },
     ],
   },
   NodeLost: {
@@ -395,7 +394,7 @@ export const backendReasons = {
     action: "Read the console, then start it again.",
     sources: [
       { backend: "qemu", raw: ["guest-panicked", "guest-panic"] },
-      { backend: "libvirt", raw: ["3/10", "5/3", "6"] },
+      { backend: "libvirt", raw: ["3/10"] },
     ],
   },
   WatchdogFired: {
