@@ -3,6 +3,7 @@ import { isShutdownEnd } from "./evidence.js";
 import {
   MAIN_PROCESS_COMPLETED,
   MAIN_PROCESS_FAILED,
+  catalogName,
   provisionalExitReasons,
   timeoutReasons,
 } from "./reasons.js";
@@ -87,7 +88,8 @@ function isOtherRun(record: SandboxRecord, { instanceId }: ExitReport): boolean 
 function enrich(record: SandboxRecord, report: ExitReport, now: number): Transition {
   const { reason } = record;
   if (typeof reason === "string" && timeoutReasons.has(reason)) return unchanged(record, "expired");
-  if (typeof reason !== "string" || provisionalExitReasons.has(reason)) return ended(record, report, now);
+  if (typeof reason !== "string" || provisionalExitReasons.has(catalogName(reason)))
+    return ended(record, report, now);
   return {
     record: {
       ...record,

@@ -235,10 +235,12 @@ describe("a decision", () => {
     expect(decide(record("Starting"), waiting).reason).toBe("Starting");
   });
 
-  it("publishes the catalog's word for a backend's, with that as its cause", () => {
+  const isWaiting = (phase: string): boolean => phase === "Provisioning" || phase === "Starting";
+
+  it("publishes a backend's word by both of its names, the one of contract 1 as the reason", () => {
     const waiting = { ...up, running: false, ready: false };
     const reasons: ReasonCatalog["reasons"] = sandboxReasons.reasons;
-    for (const [reason, { words, phases }] of Object.entries(backendWords)) {
+    for (const [reason, { renamed = [], literal = [], phases }] of Object.entries(backendWords)) {
       const backends = (reasons[reason]?.sources ?? []).map(({ backend }) => backend);
       // A reason that does not sit on Ready explains none of its phases.
       const allowed = reasons[reason]?.types.includes("Ready") === true ? reasons[reason].phases : [];
@@ -248,7 +250,7 @@ describe("a decision", () => {
           phase,
           allowed?.includes(phase) ?? true,
         ]);
-      for (const backendReason of words) {
+      for (const backendReason of [...renamed, ...literal]) {
         const meanings = backends.map(
           (backend) => describeReason(backendReason, { catalog: sandboxReasons, backend }).name,
         );
@@ -256,10 +258,13 @@ describe("a decision", () => {
         for (const phase of ["Provisioning", "Starting"] as const) {
           const { conditions, ...decision } = decide(record(phase), { ...waiting, backendReason });
           const fallback = phase === "Starting" ? "Starting" : "DependenciesNotReady";
-          const said = phases.includes(phase) ? reason : fallback;
+          const isEnd = !["Stopping", "Suspended"].includes(reason) && !phases.some(isWaiting);
+          const isRenamed = renamed.includes(backendReason);
+          const said = isEnd ? fallback : isRenamed ? reason : backendReason;
           expect(decision).toMatchObject({ phase, reason: said });
-          const cause = { reason: sanitizeReason(backendReason), message: "" };
-          expect(conditions[0]).toMatchObject({ reason: said, ...(said !== backendReason && { cause }) });
+          const other = said !== backendReason ? backendReason : phases.includes(phase) ? reason : undefined;
+          const cause = other && { reason: sanitizeReason(other), message: "" };
+          expect(conditions[0]).toEqual(expect.objectContaining({ reason: said, cause }));
         }
       }
     }

@@ -1,6 +1,6 @@
 import { isEmptyBackend, isGoing } from "./evidence.js";
 import type { Observation } from "./observation.js";
-import { ISOLATION_BACKEND_MISMATCH, restartableReasons, timeoutReasons } from "./reasons.js";
+import { catalogName, ISOLATION_BACKEND_MISMATCH, restartableReasons, timeoutReasons } from "./reasons.js";
 import type { PhasePolicy, SandboxRecord } from "./record.js";
 
 /**
@@ -280,7 +280,7 @@ export const startRules: readonly GateRule[] = Object.freeze([
     when: ({ record }) =>
       record.phase === "Error" &&
       (typeof record.exitCode === "number" ||
-        (typeof record.reason === "string" && restartableReasons.has(record.reason))),
+        (typeof record.reason === "string" && restartableReasons.has(catalogName(record.reason)))),
   },
   {
     name: "start-error",

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
+  convertConditions,
   matchesReason,
   type ReasonCatalog,
   sandboxReasons,
@@ -8,6 +9,7 @@ import {
   validateCondition,
 } from "../conditions/index.js";
 import {
+  allowedOperations,
   derivePhase,
   type Observation,
   observeOpenShellStatus,
@@ -96,26 +98,123 @@ function decisionsOf(observation: Observation): PhaseDecision[] {
   return records.map((record) => derivePhase({ record, observation, now: NOW }));
 }
 
+/**
+ * The backends' words that contract 1 has been published with under a name of the catalog. Every other word stands as it
+ * is. Neither list changes: a client that compares `reason` with what it has read goes blind.
+ */
+const renamedSinceContract1: Record<string, string> = {
+  ContainerCreating: "ContainerStarting",
+  PodInitializing: "ContainerStarting",
+  ContainersNotReady: "DependenciesNotReady",
+  ReadinessGatesNotReady: "DependenciesNotReady",
+  Uninitialized: "Starting",
+  Created: "Starting",
+  PodNotTerminated: "Stopping",
+  PodTerminating: "Stopping",
+  Halting: "Stopping",
+  SandboxSuspended: "Suspended",
+  PodTerminated: "Suspended",
+  Paused: "Suspended",
+  SchedulingGated: "Unschedulable",
+  PodStateUnknown: "ComputeStateUnknown",
+  PodSchedulingUnknown: "ComputeStateUnknown",
+  KillContainerError: "BackendOperationFailed",
+  KillPodSandboxError: "BackendOperationFailed",
+  ResizePodInPlaceError: "BackendOperationFailed",
+  RemoveContainerError: "BackendOperationFailed",
+  PodFailed: "MainProcessFailed",
+  MultiplePods: "OwnershipConflict",
+  PodNotOwned: "OwnershipConflict",
+  PodSucceeded: "MainProcessCompleted",
+  SandboxExpired: "Expired",
+};
+
+const isWaiting = (phase: string | undefined): boolean => phase === "Provisioning" || phase === "Starting";
+/** What a client gives up on: a reason of a result, of a machine that is lost, or of one that is no use as it is. */
+const isOver = (name: string): boolean =>
+  reasons[name]?.class === "terminal" || ["NodeLost", "MainProcessCompleted"].includes(name);
+const belongs = (reason: string, phase: string): boolean => reasons[reason]?.phases?.includes(phase) ?? true;
+
 describe("what is published of a backend's word", () => {
-  it.each(words)(
-    "is a reason of the catalog that accompanies the phase, with the word as its cause: %s",
-    (word) => {
-      const seen = [...sandboxesWith(word), ...openShellWith(word), ...podsWith(word)];
-      for (const { phase, reason, conditions } of seen.flatMap(decisionsOf)) {
-        expect(Object.keys(reasons)).toContain(reason);
-        for (const condition of conditions) {
-          expect(condition.reason).toBe(reason);
-          if (!condition.cause) continue;
-          expect(condition.cause.reason).toBe(sanitizeReason(word));
-          expect([reason, phase, reasons[reason]?.phases?.includes(phase) ?? true]).toEqual([
-            reason,
-            phase,
-            true,
-          ]);
+  it.each(words)("is the reason that it has been since contract 1: %s", (word) => {
+    const meanings = Object.keys(reasons).filter((name) =>
+      reasons[name]?.sources?.some(({ raw }) =>
+        raw.some((said) => said.toLowerCase() === word.toLowerCase()),
+      ),
+    );
+    const frozen = renamedSinceContract1[word] ?? sanitizeReason(word);
+    const seen = [...sandboxesWith(word), ...openShellWith(word), ...podsWith(word)];
+    let published = 0;
+    for (const { phase, conditions } of seen.flatMap(decisionsOf)) {
+      for (const condition of conditions) {
+        if (!matchesReason(condition, sanitizeReason(word))) continue;
+        published++;
+        // One name is the reason, and where there is another it is the cause: both are found by those who match.
+        const other = condition.cause?.reason ?? condition.reason;
+        for (const name of [condition.reason, other])
+          expect(matchesReason(condition, name) && matchesReason(condition, sanitizeReason(word))).toBe(true);
+        if (condition.reason === frozen) {
+          const name = frozen === sanitizeReason(word) ? other : frozen;
+          if (name !== sanitizeReason(word)) expect(meanings).toContain(name);
+          continue;
         }
+        // Only an end is not told of what is waited for, and no word that Kubernetes does not accept.
+        expect(Object.keys(reasons)).toContain(condition.reason);
+        expect(condition.cause?.reason).toBe(sanitizeReason(word));
+        expect([condition.reason, phase, belongs(condition.reason, phase)]).toEqual([
+          condition.reason,
+          phase,
+          true,
+        ]);
+        const isEnd = meanings.every((name) => isOver(name));
+        expect([word, phase, sanitizeReason(word) !== word || (isEnd && isWaiting(phase))]).toEqual([
+          word,
+          phase,
+          true,
+        ]);
       }
-    },
-  );
+    }
+    expect(published).toBeGreaterThan(0);
+  });
+
+  it.each([
+    ["ErrImagePull", "ImagePullFailed"],
+    ["CrashLoopBackOff", "CrashLoop"],
+    ["CreateContainerConfigError", "ContainerConfigInvalid"],
+  ])("is the same to a reader of any contract, and the catalog's name matches too: %s", (word, name) => {
+    const status = { conditions: [{ type: "Ready", status: "False", reason: word }] };
+    const observation = observeSandboxResource({
+      sandbox: { metadata: { uid: "u" }, spec: { operatingMode: "Running" }, status },
+      pods: [],
+    });
+    const record: SandboxRecord = { phase: "Provisioning", desired: "running", since: NOW };
+    const time = "2026-01-01T00:00:00Z";
+    const stored = derivePhase({ record, observation, now: NOW }).conditions.map((condition) => ({
+      ...condition,
+      lastTransitionTime: time,
+    }));
+    for (const contract of [1, 2]) {
+      const [shown] = convertConditions(stored, { catalog: sandboxReasons, contract });
+      expect(shown?.reason).toBe(word);
+      expect([matchesReason(shown, word), matchesReason(shown, name)]).toEqual([true, true]);
+    }
+  });
+
+  it("opens the same gates under either of its names", () => {
+    for (const word of [
+      "OOMKilled",
+      "EvictionByEvictionAPI",
+      "Preempting",
+      "OutOfcpu",
+      "StartError",
+      "PodFailed",
+    ]) {
+      const record: SandboxRecord = { phase: "Error", desired: "running", since: NOW, reason: word };
+      expect(allowedOperations({ record, by: "user", now: NOW }).start).toMatchObject({ route: "restart" });
+    }
+    const unknown: SandboxRecord = { phase: "Error", desired: "running", since: NOW, reason: "Unknown" };
+    expect(allowedOperations({ record: unknown, by: "user", now: NOW }).start.allowed).toBe(false);
+  });
 
   it("tells no sandbox that is waited for that it ended", () => {
     let waited = 0;
@@ -153,8 +252,9 @@ describe("what is published of a backend's word", () => {
     ["PodFailed", "DependenciesNotReady"],
     ["PodSucceeded", "DependenciesNotReady"],
     ["PodNotOwned", "DependenciesNotReady"],
-    ["ErrImagePull", "ImagePullFailed"],
-    ["CreateContainerConfigError", "ContainerConfigInvalid"],
+    ["OOMKilled", "DependenciesNotReady"],
+    ["NodeLost", "DependenciesNotReady"],
+    ["NodeShutdown", "DependenciesNotReady"],
   ])(
     "on a Ready that is not true, beside a pod that waits, has the word %s as the cause of %s",
     (word, name) => {

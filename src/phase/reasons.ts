@@ -54,7 +54,6 @@ export const exitReasons: ReadonlySet<string> = new Set([
   "ContainerRuntimeRestart",
   "Killed",
   "OutOfMemory",
-  "OOMKilled",
   "VmmExited",
 ]);
 
@@ -87,34 +86,37 @@ const ENDED: readonly Phase[] = ["Error"];
 export interface CatalogWords {
   /** Of the phases that a backend's word can explain; the others have reasons of their own. */
   readonly phases: readonly Phase[];
-  readonly words: readonly string[];
+  /** Published by the catalog's name since contract 1, with the word as its cause. */
+  readonly renamed?: readonly string[];
+  /** Published as they are since contract 1, with the catalog's name as their cause. */
+  readonly literal?: readonly string[];
 }
 
 /**
  * Words of backends by what the reason catalog calls them, in whatever position a controller or a driver says them. A
- * name of the catalog's own stands here where it means an end: no sandbox that is still waited for may be told ended.
+ * word that was ever published stays where clients compare it: which of two names is the reason is frozen, and what is
+ * learnt later is the cause. A name of the catalog's own stands here where it means an end: no sandbox that is still
+ * waited for may be told ended.
  */
 export const backendWords: Readonly<Record<string, CatalogWords>> = {
-  ContainerStarting: { phases: WAITING, words: ["ContainerCreating", "PodInitializing"] },
-  DependenciesNotReady: { phases: WAITING, words: ["ContainersNotReady", "ReadinessGatesNotReady"] },
-  Starting: { phases: WAITING, words: ["Uninitialized", "Created"] },
-  Stopping: { phases: STOPPING, words: ["PodNotTerminated", "PodTerminating", "Halting"] },
-  Suspended: { phases: [], words: ["SandboxSuspended", "PodTerminated", "Paused"] },
-  Unschedulable: { phases: WAITING, words: ["SchedulingGated"] },
-  Scheduled: { phases: [], words: ["PodScheduled"] },
-  BackendReady: { phases: [], words: ["Running"] },
+  ContainerStarting: { phases: WAITING, renamed: ["ContainerCreating", "PodInitializing"] },
+  DependenciesNotReady: { phases: WAITING, renamed: ["ContainersNotReady", "ReadinessGatesNotReady"] },
+  Starting: { phases: WAITING, renamed: ["Uninitialized", "Created"] },
+  Stopping: { phases: STOPPING, renamed: ["PodNotTerminated", "PodTerminating", "Halting"] },
+  Suspended: { phases: [], renamed: ["SandboxSuspended", "PodTerminated", "Paused"] },
+  Unschedulable: { phases: WAITING, renamed: ["SchedulingGated"] },
   ClaimPending: {
     phases: ["Provisioning"],
-    words: ["AdoptionConflict", "SandboxCreatePending", "SandboxMissing", "SandboxNotReady"],
+    literal: ["AdoptionConflict", "SandboxCreatePending", "SandboxMissing", "SandboxNotReady"],
   },
-  ClaimSourceMissing: { phases: ["Provisioning"], words: ["TemplateNotFound", "WarmPoolNotFound"] },
+  ClaimSourceMissing: { phases: ["Provisioning"], literal: ["TemplateNotFound", "WarmPoolNotFound"] },
   ClaimInvalid: {
     phases: ENDED,
-    words: ["InvalidMetadata", "EnvVarsInjectionRejected", "VolumeClaimTemplatesError"],
+    literal: ["InvalidMetadata", "EnvVarsInjectionRejected", "VolumeClaimTemplatesError"],
   },
   ImagePullFailed: {
     phases: [...WAITING, ...ENDED],
-    words: [
+    literal: [
       "ErrImagePull",
       "ImagePullBackOff",
       "ImageInspectError",
@@ -122,11 +124,11 @@ export const backendWords: Readonly<Record<string, CatalogWords>> = {
       "ErrImageNeverPull",
     ],
   },
-  ImageInvalid: { phases: ENDED, words: ["InvalidImageName"] },
-  ContainerConfigInvalid: { phases: WAITING, words: ["CreateContainerConfigError"] },
+  ImageInvalid: { phases: ENDED, literal: ["InvalidImageName"] },
+  ContainerConfigInvalid: { phases: WAITING, literal: ["CreateContainerConfigError"] },
   ContainerStartFailed: {
     phases: [...WAITING, ...ENDED],
-    words: [
+    literal: [
       "CreateContainerError",
       "RunContainerError",
       "CreatePodSandboxError",
@@ -134,29 +136,29 @@ export const backendWords: Readonly<Record<string, CatalogWords>> = {
       "StartError",
     ],
   },
-  CrashLoop: { phases: WAITING, words: ["CrashLoopBackOff"] },
+  CrashLoop: { phases: WAITING, literal: ["CrashLoopBackOff"] },
   ComputeStateUnknown: {
     phases: [...WAITING, ...STOPPING, ...ENDED],
+    renamed: ["PodStateUnknown", "PodSchedulingUnknown"],
     // Kubernetes says `Unknown` of an end too, which its observer knows; Podman's driver of a state.
-    words: ["PodStateUnknown", "PodSchedulingUnknown", "Unknown"],
+    literal: ["Unknown"],
   },
   BackendOperationFailed: {
     phases: [...WAITING, ...STOPPING, ...ENDED],
-    words: ["KillContainerError", "KillPodSandboxError", "ResizePodInPlaceError", "RemoveContainerError"],
+    renamed: ["KillContainerError", "KillPodSandboxError", "ResizePodInPlaceError", "RemoveContainerError"],
   },
-  MainProcessCompleted: { phases: [], words: ["PodSucceeded", "Completed", "Halted"] },
-  MainProcessFailed: { phases: ENDED, words: ["PodFailed"] },
-  ProcessExited: { phases: ENDED, words: ["Error"] },
-  Killed: { phases: ENDED, words: ["ContainerStatusUnknown"] },
-  OutOfMemory: { phases: ENDED, words: ["OOMKilled"] },
-  Evicted: { phases: ENDED, words: ["Evicted", "EvictionByEvictionAPI", "TerminationByKubelet"] },
-  Preempted: { phases: ENDED, words: ["Preempting", "PreemptionByScheduler"] },
-  NodeShutdown: { phases: ENDED, words: ["NodeShutdown", "Terminated", "Shutdown"] },
-  NodeLost: { phases: [], words: ["NodeLost", "DeletionByTaintManager", "DeletionByPodGC"] },
-  DeadlineExceeded: { phases: ENDED, words: ["DeadlineExceeded"] },
+  MainProcessCompleted: { phases: [], renamed: ["PodSucceeded"], literal: ["Completed", "Halted"] },
+  MainProcessFailed: { phases: ENDED, renamed: ["PodFailed"] },
+  ProcessExited: { phases: ENDED, literal: ["Error", "ContainerStatusUnknown"] },
+  OutOfMemory: { phases: ENDED, literal: ["OOMKilled"] },
+  Evicted: { phases: ENDED, literal: ["Evicted", "EvictionByEvictionAPI", "TerminationByKubelet"] },
+  Preempted: { phases: ENDED, literal: ["Preempting", "PreemptionByScheduler"] },
+  NodeShutdown: { phases: ENDED, literal: ["NodeShutdown", "Terminated", "Shutdown"] },
+  NodeLost: { phases: [], literal: ["NodeLost", "DeletionByTaintManager", "DeletionByPodGC"] },
+  DeadlineExceeded: { phases: ENDED, literal: ["DeadlineExceeded"] },
   AdmissionRejected: {
     phases: ENDED,
-    words: [
+    literal: [
       "OutOfcpu",
       "OutOfmemory",
       "OutOfpods",
@@ -165,27 +167,55 @@ export const backendWords: Readonly<Record<string, CatalogWords>> = {
       "UnexpectedAdmissionError",
     ],
   },
-  OwnershipConflict: { phases: [...STOPPING, ...ENDED], words: ["MultiplePods", "PodNotOwned"] },
-  Expired: { phases: STOPPING, words: ["SandboxExpired", "ClaimExpired"] },
+  OwnershipConflict: { phases: [...STOPPING, ...ENDED], renamed: ["MultiplePods", "PodNotOwned"] },
+  Expired: { phases: STOPPING, renamed: ["SandboxExpired"], literal: ["ClaimExpired"] },
 };
 
 /** What is published for a backend's word. */
 export interface PublishedReason {
   readonly reason: string;
-  /** The word itself, where the catalog has another for it. */
+  /** The other name of the same finding: the word where the catalog's name is the reason, and the other way round. */
   readonly cause?: ConditionCause | undefined;
 }
 
-const catalogNames: ReadonlyMap<string, string> = new Map(
-  Object.entries(backendWords).flatMap(([reason, { words }]) => words.map((word) => [word, reason])),
+/** What is neither waiting nor an end: a stop that is seen while something is waited for may be the previous run's. */
+const NO_ENDS: ReadonlySet<string> = new Set(["Stopping", "Suspended"]);
+
+interface Naming {
+  readonly name: string;
+  readonly phases: readonly Phase[];
+  readonly isRenamed: boolean;
+  readonly isEnd: boolean;
+}
+
+const namings: ReadonlyMap<string, Naming> = new Map(
+  Object.entries(backendWords).flatMap(([name, { phases, renamed = [], literal = [] }]) =>
+    [...renamed, ...literal].map((word): [string, Naming] => [
+      word,
+      {
+        name,
+        phases,
+        isRenamed: renamed.includes(word),
+        isEnd: !NO_ENDS.has(name) && !phases.some((phase) => WAITING.includes(phase)),
+      },
+    ]),
+  ),
 );
 
 /**
- * What stands for a backend's word beside a phase: the catalog's word with the backend's as its cause, a word that the
- * catalog does not know as it is (a newer backend may have it), and the fallback where the word may not be published at
- * all. What the observer calls the failure comes first; Kubernetes would refuse the whole status for a word that it does
- * not accept. A word whose reason does not accompany the phase is only the fallback's cause: what says that a run is
- * over must not make anybody give up on one that is waited for.
+ * The name of the catalog for what a record's reason says, where that is a backend's word: what the gates decide by, so
+ * that a failure is the same one under both of its names.
+ */
+export function catalogName(reason: string): string {
+  return namings.get(reason)?.name ?? reason;
+}
+
+/**
+ * What stands for a backend's word beside a phase: what has stood for it since contract 1, with its other name as the
+ * cause; a word that the catalog does not know as it is (a newer backend may have it); the fallback where the word may
+ * not be published at all. What the observer calls the failure comes first; Kubernetes would refuse the whole status for
+ * a word that it does not accept. A word for an end is only the fallback's cause while something is waited for: what
+ * says that a run is over must not make anybody give up on it.
  */
 export function published(
   { failureReason, backendReason }: Pick<Observation, "failureReason" | "backendReason">,
@@ -193,13 +223,17 @@ export function published(
   phase: Phase,
 ): PublishedReason {
   const word = failureReason ?? backendReason ?? fallback;
-  const name = catalogNames.get(word);
+  const naming = namings.get(word);
+  const literal = failureReason !== null ? sanitizeReason(word) : PUBLISHABLE.test(word) ? word : fallback;
   // An observer's own verdict is the catalog's word already, and stands whatever comes of it.
-  if (name === undefined || (name === word && failureReason !== null)) {
-    return {
-      reason: failureReason !== null ? sanitizeReason(word) : PUBLISHABLE.test(word) ? word : fallback,
-    };
-  }
-  const reason = backendWords[name]?.phases.includes(phase) === true ? name : fallback;
-  return reason === word ? { reason } : { reason, cause: { reason: sanitizeReason(word), message: "" } };
+  if (naming === undefined || (naming.name === word && failureReason !== null)) return { reason: literal };
+  const { name, phases, isRenamed, isEnd } = naming;
+  if (isEnd && WAITING.includes(phase)) return withCause(fallback, word);
+  if (isRenamed) return withCause(name, word);
+  // The word itself where it may stand for the phase's own reason; its name by the catalog only where that may too.
+  return withCause(literal, literal === fallback ? word : phases.includes(phase) ? name : literal);
+}
+
+function withCause(reason: string, other: string): PublishedReason {
+  return reason === other ? { reason } : { reason, cause: { reason: sanitizeReason(other), message: "" } };
 }

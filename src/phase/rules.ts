@@ -8,6 +8,7 @@ import {
 } from "./evidence.js";
 import type { Phase } from "./phase.js";
 import {
+  catalogName,
   COMPUTE_RESOURCE_MISSING,
   exitReasons,
   IMAGE_PREPARATION_TIMED_OUT,
@@ -55,7 +56,8 @@ function isStopIntent(context: RuleContext): boolean {
 function isOwnResult({ phase, reason, exitCode }: PhaseInput["record"]): boolean {
   if (phase === "Completed") return true;
   if (phase !== "Error" || typeof exitCode !== "number" || typeof reason !== "string") return false;
-  return restartableReasons.has(reason) || exitReasons.has(reason);
+  const name = catalogName(reason);
+  return restartableReasons.has(name) || exitReasons.has(name);
 }
 
 /** Whether an end that is seen may be the one that is recorded: nothing that is known of both differs. */
