@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { clip, invalid, isSlipwayError, show, SlipwayError } from "./errors.js";
+import { clip, hasMethods, invalid, isSlipwayError, kindOf, show, SlipwayError } from "./errors.js";
 
 describe("SlipwayError", () => {
   it("carries its code, the field, the value and the cause", () => {
@@ -37,6 +37,7 @@ describe("show", () => {
     [true, "true"],
     [Symbol("s"), "Symbol(s)"],
     [() => {}, "a function"],
+    [null, "null"],
     [{ a: [1] }, '{"a":[1]}'],
     [{ toJSON: () => undefined }, "an object"],
     ["x".repeat(200), `"${"x".repeat(79)}…"`],
@@ -54,6 +55,64 @@ describe("show", () => {
         (value) => typeof show(value) === "string",
       ),
     );
+  });
+});
+
+/** Objects that do not want to be looked at. */
+function hostile(): readonly object[] {
+  const refuse = (): never => {
+    throw new Error("s3cret");
+  };
+  const revoked = Proxy.revocable({}, {});
+  revoked.revoke();
+  const handler = new Proxy({}, { get: () => refuse });
+  const withGetter = Object.defineProperty({}, "constructor", { get: refuse }) as object;
+  return [revoked.proxy, new Proxy({}, handler), withGetter, Object.create(withGetter) as object];
+}
+
+describe("kindOf", () => {
+  class PgStore {
+    readonly url = "postgres://user:s3cret@host";
+  }
+
+  it("says what a value is and nothing of what it says", () => {
+    const shown = [
+      new PgStore(),
+      PgStore,
+      "postgres://s3cret",
+      ["s3cret"],
+      { key: "s3cret" },
+      Symbol("s3cret"),
+    ];
+    expect(shown.map(kindOf)).toEqual([
+      "an object of class PgStore",
+      "a function",
+      "a string",
+      "a list",
+      "an object",
+      "a symbol",
+    ]);
+    expect([null, undefined, 5, Object.create(null) as object].map(kindOf)).toEqual([
+      "null",
+      "undefined",
+      "a number",
+      "an object",
+    ]);
+  });
+
+  it("takes for the name of a class only what is one", () => {
+    for (const name of ["a s3cret", 5, "s3cret", "S3cret-s"]) {
+      const value = Object.create({ constructor: { name } }) as object;
+      expect(kindOf(value)).toBe("an object");
+    }
+  });
+
+  it("survives what does not want to be looked at", () => {
+    for (const value of hostile()) {
+      expect(kindOf(value)).toBe("an object");
+      expect(() => show(value)).not.toThrow();
+      expect(hasMethods(value, "now")).toBe(false);
+    }
   });
 });
 

@@ -96,6 +96,8 @@ export interface Fault {
 /**
  * The error for one wrong field: names the field, what was expected and what was found.
  *
+ * @param shown - What the message shows of the value. {@link kindOf} for a port, a hook or a set of options.
+ *
  * @internal
  */
 export function invalid(
@@ -104,25 +106,32 @@ export function invalid(
   field: string,
   expected: string,
   value: unknown,
+  shown = show(value),
 ): SlipwayError {
   const where = field === "" ? subject : `${subject}: ${field}`;
-  return new SlipwayError(code, `Invalid ${where} must be ${expected}, got ${show(value)}`, { field, value });
+  return new SlipwayError(code, `Invalid ${where} must be ${expected}, got ${shown}`, { field, value });
 }
 
 /**
- * Whether a value has methods of these names, as a port that a caller hands in must.
+ * Whether a value has methods of these names, as a port that a caller hands in must. Never throws: a getter that does
+ * gives no method.
  *
  * @internal
  */
 export function hasMethods(value: unknown, ...names: readonly string[]): boolean {
   const port = value as Readonly<Record<string, unknown>> | null | undefined;
-  return names.every((name) => typeof port?.[name] === "function");
+  try {
+    return names.every((name) => typeof port?.[name] === "function");
+  } catch {
+    return false;
+  }
 }
 
 const SHOWN_LENGTH = 80;
 
 /**
- * A short, safe rendering of any value for a message. Never throws.
+ * A short rendering of any data for a message: a plan, an event, a record. Never throws. What a caller hands in to be
+ * called is shown by {@link kindOf}, for messages are logged, and a store or a client holds credentials.
  *
  * @internal
  */
@@ -150,6 +159,29 @@ function showObject(value: object): string {
   } catch {
     return "an object";
   }
+}
+
+/** The name of a class, and not a text that somebody put in its place. */
+const CLASS_NAME = /^[A-Z]\w{0,60}$/;
+
+/**
+ * What a value is, without anything of what it says: what is shown of a port, a hook or a set of options, where even a
+ * text may be a connection string. Never throws, whatever proxies and getters do.
+ *
+ * @internal
+ */
+export function kindOf(value: unknown): string {
+  if (value === null || value === undefined) return String(value);
+  if (typeof value !== "object") return `a ${typeof value}`;
+  try {
+    if (Array.isArray(value)) return "a list";
+    const name: unknown = (Object.getPrototypeOf(value) as object | null)?.constructor.name;
+    if (typeof name === "string" && name !== "Object" && CLASS_NAME.test(name))
+      return `an object of class ${name}`;
+  } catch {
+    // It does not want to be looked at.
+  }
+  return "an object";
 }
 
 /**

@@ -1,4 +1,4 @@
-import { invalid, SlipwayError } from "../errors.js";
+import { invalid, kindOf, SlipwayError } from "../errors.js";
 import { applyDeadlineEvent } from "./apply.js";
 import { DeadlineRunner, type Maybe } from "./deadline-runner.js";
 import type { DeadlineEvent, ProgressEvent } from "./event.js";
@@ -240,7 +240,7 @@ function checkResult(result: unknown): asserts result is CommitResult {
   if (answer?.committed === true) return;
   if (answer?.committed === false && typeof answer.current === "object") return;
   const expected = "answered with { committed: true } or { committed: false, current }";
-  throw invalid("INVALID_OPTION", "deadline option", "commit", expected, result);
+  throw invalid("INVALID_OPTION", "deadline option", "commit", expected, result, kindOf(result));
 }
 
 function chain<T>(

@@ -1,5 +1,5 @@
 import { systemClock } from "../clock/index.js";
-import { hasMethods, invalid } from "../errors.js";
+import { hasMethods, invalid, kindOf, show } from "../errors.js";
 import { CommittedRunner } from "./committed-runner.js";
 import { StartRefusedError } from "./deadline-errors.js";
 import { DeadlineRunner } from "./deadline-runner.js";
@@ -114,8 +114,8 @@ export class PhasedDeadline<Answer = DeadlineOutcome> implements Disposable {
         "1, as decoding leaves it",
         schemaVersion,
       );
-    const { rebase = true, clock = systemClock } = options;
-    const onThisClock = rebase ? rebaseClock(state, clock.now()) : state;
+    const { rebase = true } = options;
+    const onThisClock = rebase ? rebaseClock(state, (options.clock ?? systemClock).now()) : state;
     return new PhasedDeadline<DeadlineOutcome>(onThisClock, options, state.version);
   }
 
@@ -252,21 +252,25 @@ export class PhasedDeadline<Answer = DeadlineOutcome> implements Disposable {
 
 function checkOptions(options: PhasedDeadlineOptions): void {
   if (typeof options !== "object" || (options as unknown) === null)
-    throw invalid("INVALID_OPTION", "deadline options", "", "an object", options);
-  const { progressEveryMs, clock, timers } = options;
+    throw invalid("INVALID_OPTION", "deadline options", "", "an object", options, kindOf(options));
+  const { progressEveryMs, commit } = options;
+  // `null` is an absent port or hook here, as serialisers and other languages have it.
+  const clock = options.clock ?? undefined;
+  const timers = options.timers ?? undefined;
+  const onError = options.onError ?? undefined;
   if (progressEveryMs !== undefined && !(Number.isSafeInteger(progressEveryMs) && progressEveryMs >= 0)) {
-    throw wrongOption("progressEveryMs", "a safe integer, 0 or more", progressEveryMs);
+    throw wrongOption("progressEveryMs", "a safe integer, 0 or more", progressEveryMs, show(progressEveryMs));
   }
-  if (clock !== undefined && !hasMethods(clock, "now", "schedule"))
+  // Who brings a queue waits in that, and needs of a clock only the time.
+  if (clock !== undefined && !hasMethods(clock, "now", ...(timers === undefined ? ["schedule"] : [])))
     throw wrongOption("clock", "a Clock", clock);
   if (timers !== undefined && !hasMethods(timers, "scheduleFor"))
     throw wrongOption("timers", "a TimerQueue", timers);
-  for (const field of ["commit", "onError"] as const) {
-    const value: unknown = options[field];
-    if (value !== undefined && typeof value !== "function") throw wrongOption(field, "a function", value);
+  for (const [field, hook] of Object.entries({ commit, onError })) {
+    if (hook !== undefined && typeof hook !== "function") throw wrongOption(field, "a function", hook);
   }
 }
 
-function wrongOption(field: string, expected: string, value: unknown): Error {
-  return invalid("INVALID_OPTION", "deadline option", field, expected, value);
+function wrongOption(field: string, expected: string, value: unknown, shown = kindOf(value)): Error {
+  return invalid("INVALID_OPTION", "deadline option", field, expected, value, shown);
 }

@@ -1,4 +1,4 @@
-import { invalid } from "../errors.js";
+import { invalid, kindOf } from "../errors.js";
 import { phaseOf } from "./bounds.js";
 import { NO_CLEANUP } from "./cleanup.js";
 import { checkInstant, plain } from "./instant.js";
@@ -163,7 +163,7 @@ function recorded(configuration: StartConfiguration | null, now: number): Record
 
 function checkOptions(plan: DeadlinePlan, options: StartAttemptOptions): DeadlinePhase {
   if (typeof options !== "object" || (options as unknown) === null)
-    throw wrong("options", "an object", options);
+    throw invalid("INVALID_OPTION", "start option", "options", "an object", options, kindOf(options));
   const { attempt, minStartMs, configuration, parent, previous } = options;
   checkInstant("now", options.now);
   if (typeof attempt !== "string" || attempt === "" || attempt.length > MAX_NAME_LENGTH) {

@@ -1,5 +1,5 @@
 import type { Clock } from "../clock/index.js";
-import { hasMethods, invalid } from "../errors.js";
+import { hasMethods, invalid, kindOf, show } from "../errors.js";
 import type { ObservationSource, RecordStore } from "./ports.js";
 import type { ReconcileOutcome } from "./reconcile-outcome.js";
 import type { PhasePolicy, SandboxRecord, Session } from "./record.js";
@@ -65,6 +65,7 @@ const none = (): null => null;
 
 /** @internal */
 export function resolveOptions(options: ReconcilerOptions): ResolvedReconcilerOptions {
+  if (typeof options !== "object" || (options as unknown) === null) throw wrong("", "an object", options);
   for (const field of ["store", "source", "clock"] as const) {
     // What every look needs: a stand-in need not have more.
     const method = field === "clock" ? "now" : "get";
@@ -100,9 +101,9 @@ export function resolveOptions(options: ReconcilerOptions): ResolvedReconcilerOp
 function integer(options: ReconcilerOptions, field: keyof typeof DEFAULTS, least: number): number {
   const value = options[field] ?? DEFAULTS[field];
   if (Number.isSafeInteger(value) && value >= least) return value;
-  throw wrong(field, `an integer, ${least} or more`, value);
+  throw wrong(field, `an integer, ${least} or more`, value, show(value));
 }
 
-function wrong(field: string, expected: string, value: unknown): Error {
-  return invalid("INVALID_OPTION", "reconciler options", field, expected, value);
+function wrong(field: string, expected: string, value: unknown, shown = kindOf(value)): Error {
+  return invalid("INVALID_OPTION", "reconciler options", field, expected, value, shown);
 }

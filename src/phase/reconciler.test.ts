@@ -403,6 +403,36 @@ describe("options and parts", () => {
     },
   );
 
+  it("that are none at all are refused by name", () => {
+    for (const options of [undefined, null, 5, "x"])
+      expect(() => new Reconciler(options as never)).toThrow(
+        expect.objectContaining({
+          code: "INVALID_OPTION",
+          message: expect.stringContaining("reconciler options must be an object") as string,
+        }),
+      );
+  });
+
+  it("are shown in no message, whatever they say and however they are looked at", () => {
+    class PgStore {
+      readonly url = "postgres://user:s3cret@host";
+    }
+    const refuse = (): never => {
+      throw new Error("s3cret");
+    };
+    const hostile = new Proxy({}, { get: refuse, getPrototypeOf: refuse });
+    for (const field of ["store", "source", "clock", "session", "backendMatches", "onOutcome"])
+      for (const wrong of [new PgStore(), { key: "s3cret" }, "postgres://s3cret", ["s3cret"], hostile])
+        expect(() => world({ [field]: wrong } as never)).toThrow(
+          expect.objectContaining({
+            code: "INVALID_OPTION",
+            field,
+            message: expect.not.stringContaining("s3cret") as string,
+          }),
+        );
+    expect(() => world({ store: new PgStore() as never })).toThrow(/got an object of class PgStore/);
+  });
+
   it("a lock runs one piece of work a key, whatever fails, and forgets idle keys", async () => {
     const lock = new KeyedLock();
     const log: number[] = [];

@@ -61,7 +61,7 @@ export class Reconciler {
   #loop: ReconcileLoop | null = null;
 
   /**
-   * @throws {@link SlipwayError} `INVALID_OPTION` when a number is out of range.
+   * @throws {@link SlipwayError} `INVALID_OPTION` when there are no options, a number is out of range, or a port or a hook is none.
    */
   constructor(options: ReconcilerOptions) {
     this.#options = resolveOptions(options);

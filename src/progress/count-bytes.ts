@@ -1,4 +1,4 @@
-import { invalid } from "../errors.js";
+import { invalid, kindOf } from "../errors.js";
 import { reportTo } from "../events/index.js";
 
 /** A stream of Node's kind, by shape: what counting needs of it. */
@@ -73,7 +73,14 @@ export function countBytes(
   const counter = new Counter(options);
   if (isWebStream(stream)) return counted(throughWeb(stream, counter), counter);
   if (isNodeStream(stream)) return counted(throughNode(stream, counter), counter);
-  throw invalid("INVALID_OPTION", "countBytes", "stream", "a readable Web or Node stream", stream);
+  throw invalid(
+    "INVALID_OPTION",
+    "countBytes",
+    "stream",
+    "a readable Web or Node stream",
+    stream,
+    kindOf(stream),
+  );
 }
 
 function counted<Stream>(stream: Stream, counter: Counter): CountedStream<Stream> {

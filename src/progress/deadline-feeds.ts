@@ -1,5 +1,5 @@
 import type { DeadlineOutcome } from "../deadline/index.js";
-import { invalid } from "../errors.js";
+import { invalid, kindOf } from "../errors.js";
 import { reportTo } from "../events/index.js";
 import { progressOf } from "./deadline-feed.js";
 import type { StepSign } from "./step-outcome.js";
@@ -16,7 +16,14 @@ export class DeadlineFeeds {
 
   add(sink: ProgressSink, options: FeedOptions): Disposable {
     if (!hasProgress(sink))
-      throw invalid("INVALID_OPTION", "feed", "deadline", "a deadline that takes progress", sink);
+      throw invalid(
+        "INVALID_OPTION",
+        "feed",
+        "deadline",
+        "a deadline that takes progress",
+        sink,
+        kindOf(sink),
+      );
     const { phase } = options as { readonly phase: unknown };
     if (typeof phase !== "string" && typeof phase !== "function") {
       throw invalid("INVALID_OPTION", "feed option", "phase", "a name or a function", phase);

@@ -1,4 +1,4 @@
-import { invalid } from "../errors.js";
+import { invalid, kindOf, show } from "../errors.js";
 import { isFields } from "./classify/inspect.js";
 import { draw, hostRandom, type Random } from "./random.js";
 
@@ -84,7 +84,7 @@ const JITTERS: readonly Jitter[] = ["full", "equal", "decorrelated", "none"];
  * @public
  */
 export function exponentialBackoff(options: ExponentialBackoffOptions = {}): ExponentialBackoff {
-  if (!isFields(options)) throw wrong("options", "an object", options);
+  if (!isFields(options)) throw wrong("options", "an object", options, kindOf(options));
   const { initialMs = 1000, factor = 2, jitter = "full" } = options;
   requireDuration("initialMs", initialMs);
   const { capMs = Math.max(30_000, initialMs) } = options;
@@ -138,6 +138,6 @@ function requireDuration(field: string, value: number): void {
   if (!Number.isSafeInteger(value) || value < 1) throw wrong(field, "a positive safe integer", value);
 }
 
-function wrong(field: string, expected: string, value: unknown): Error {
-  return invalid("INVALID_OPTION", "backoff", field, expected, value);
+function wrong(field: string, expected: string, value: unknown, shown = show(value)): Error {
+  return invalid("INVALID_OPTION", "backoff", field, expected, value, shown);
 }

@@ -45,6 +45,16 @@ describe("options that are none", () => {
     );
   });
 
+  it.each(["backoff", "deadline", "signal", "classify", "refresh", "clock", "timers", "random", "restore"])(
+    "are shown in no message: %s",
+    (field) => {
+      for (const wrong of [{ key: "s3cret" }, "https://user:s3cret@host", ["s3cret"]])
+        expect(() => new BootstrapRetrier({ [field]: wrong })).toThrow(
+          expect.toSatisfy((error) => isSlipwayError(error) && !error.message.includes("s3cret")) as Error,
+        );
+    },
+  );
+
   it.each([null, 5, []])("are refused by a backoff: %o", (options) => {
     expect(() => exponentialBackoff(options as object)).toThrow(wrongOption("options"));
   });

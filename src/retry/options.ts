@@ -1,5 +1,5 @@
 import { systemClock, type Clock, type TimerQueue } from "../clock/index.js";
-import { invalid } from "../errors.js";
+import { invalid, kindOf, show } from "../errors.js";
 import { exponentialBackoff, type Backoff } from "./backoff.js";
 import { isFields, read } from "./classify/inspect.js";
 import type { RetryPolicy } from "./progress.js";
@@ -161,7 +161,8 @@ export function resolveOptions(options: BootstrapRetrierOptions): ResolvedOption
   if (clock !== undefined) resolved.clock = checked("clock", clock, isClock, "a Clock");
   if (timers !== undefined) resolved.timers = checked("timers", timers, isQueue, "a TimerQueue");
   if (restore !== undefined) {
-    if (!isFields(restore)) throw invalid("INVALID_STATE", "retry options", "restore", "a snapshot", restore);
+    if (!isFields(restore))
+      throw invalid("INVALID_STATE", "retry options", "restore", "a snapshot", restore, kindOf(restore));
     resolved.restore = decodeRetrySnapshot(restore);
   }
   return resolved;
@@ -215,9 +216,9 @@ export function hasFunctions(value: unknown, ...names: readonly string[]): boole
 
 function whole(field: string, value: number, least: number): number {
   if (Number.isSafeInteger(value) && value >= least) return value;
-  throw wrong(field, `a safe integer, ${least} or more`, value);
+  throw wrong(field, `a safe integer, ${least} or more`, value, show(value));
 }
 
-function wrong(field: string, expected: string, value: unknown): Error {
-  return invalid("INVALID_OPTION", "retry options", field, expected, value);
+function wrong(field: string, expected: string, value: unknown, shown = kindOf(value)): Error {
+  return invalid("INVALID_OPTION", "retry options", field, expected, value, shown);
 }

@@ -14,7 +14,12 @@ export function read(value: unknown, key: string): unknown {
 
 /** Whether a value has fields of names; a list has none. */
 export function isFields(value: unknown): value is object {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  try {
+    return typeof value === "object" && value !== null && !Array.isArray(value);
+  } catch {
+    // A proxy that was revoked is not even asked whether it is a list.
+    return false;
+  }
 }
 
 export function readText(value: unknown, key: string): string | undefined {

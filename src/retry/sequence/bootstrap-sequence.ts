@@ -1,7 +1,7 @@
-import { invalid } from "../../errors.js";
+import { invalid, kindOf, show } from "../../errors.js";
 import type { AttemptContext } from "../attempt.js";
 import { BootstrapRetrier } from "../bootstrap-retrier.js";
-import { isFields } from "../classify/inspect.js";
+import { isFields, read } from "../classify/inspect.js";
 import { hasFunctions, type BootstrapRetrierOptions } from "../options.js";
 import { hostRandom } from "../random.js";
 import { Activation } from "./activate.js";
@@ -141,11 +141,12 @@ async function runSequence(
 function checkedSteps(options: BootstrapSequenceOptions): readonly BootstrapStep[] {
   if (!isFields(options)) throw wrong("options", "an object", options);
   const { instanceId, steps, activate, ledger, retrier } = options;
-  if (typeof instanceId !== "string" || instanceId === "") throw wrong("instanceId", "a text", instanceId);
+  if (typeof instanceId !== "string" || instanceId === "")
+    throw wrong("instanceId", "a text", instanceId, show(instanceId));
   if (typeof activate !== "function") throw wrong("activate", "a function", activate);
   if (!isFields(ledger)) throw wrong("ledger", "an ActivationLedger", ledger);
   for (const method of ["read", "compareAndSwap"] as const)
-    if (!hasFunctions(ledger, method)) throw wrong(`ledger.${method}`, "a function", ledger[method]);
+    if (!hasFunctions(ledger, method)) throw wrong(`ledger.${method}`, "a function", read(ledger, method));
   if (retrier !== undefined && !isFields(retrier))
     throw wrong("retrier", "a BootstrapRetrier or the options of one", retrier);
   if (!Array.isArray(steps)) throw wrong("steps", "a list", steps);
@@ -155,8 +156,8 @@ function checkedSteps(options: BootstrapSequenceOptions): readonly BootstrapStep
     if (!isFields(step)) throw wrong(`steps[${index}]`, "a step", step);
     const { name } = step;
     if (typeof name !== "string" || name === "" || names.has(name))
-      throw wrong(`steps[${index}].name`, "a text that no other step has", name);
-    if (!hasFunctions(step, "run")) throw wrong(`steps[${index}].run`, "a function", step.run);
+      throw wrong(`steps[${index}].name`, "a text that no other step has", name, show(name));
+    if (!hasFunctions(step, "run")) throw wrong(`steps[${index}].run`, "a function", read(step, "run"));
     names.add(name);
   }
   return list;
@@ -189,6 +190,6 @@ function newClaim(): string {
   return `${part()}${part()}${part()}${part()}`;
 }
 
-function wrong(field: string, expected: string, value: unknown): Error {
-  return invalid("INVALID_OPTION", "bootstrap sequence", field, expected, value);
+function wrong(field: string, expected: string, value: unknown, shown = kindOf(value)): Error {
+  return invalid("INVALID_OPTION", "bootstrap sequence", field, expected, value, shown);
 }
