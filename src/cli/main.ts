@@ -3,25 +3,29 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import process from "node:process";
 import { pathToFileURL } from "node:url";
-import { EXIT_BAD_INPUT } from "./command.js";
+import { EXIT_BAD_INPUT, EXIT_OK } from "./command.js";
 import { run } from "./run.js";
 
 const STANDARD_INPUT = 0;
 
 // Whoever reads this through a pipe may have read enough. What the command found stays its exit code.
-process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  if (error.code !== "EPIPE") throw error;
-});
+let unwritten: NodeJS.ErrnoException | undefined;
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") unwritten ??= error;
+  });
+}
 
-// A catalog's module runs here too: one that ends the process, or waits for ever, has not passed anything.
-let settled = false;
+// A catalog's module runs here too: one that ends the process, or waits for ever, has not passed anything. To end from
+// the first listener leaves out the others, so that none of the module's has the last word.
+let found: number | undefined;
 process.on("exit", () => {
-  if (settled) return;
-  process.stderr.write("slipway: the process was ended from inside before the command was through\n");
-  process.exitCode = EXIT_BAD_INPUT;
+  if (found === undefined)
+    process.stderr.write("slipway: the process was ended from inside before the command was through\n");
+  process.exit(found ?? EXIT_BAD_INPUT);
 });
 
-process.exitCode = await run(process.argv.slice(2), {
+const code = await run(process.argv.slice(2), {
   read: (path) => readFileSync(path === "-" ? STANDARD_INPUT : path, "utf8"),
   write: (path, text) => writeFileSync(path, text),
   load: async (path) => (await import(pathToFileURL(resolve(path)).href)) as Record<string, unknown>,
@@ -33,7 +37,17 @@ process.exitCode = await run(process.argv.slice(2), {
     return (JSON.parse(manifest) as { version: string }).version;
   },
 });
-settled = true;
+found = code;
 
-// What a catalog's module left open (a connection, a timer) keeps nobody waiting. Pipes are written first.
-process.stdout.write("", () => process.stderr.write("", () => process.exit()));
+// What a catalog's module left open (a connection, a timer) keeps nobody waiting. Pipes are written first, and a write
+// that failed is told in the turn after it.
+process.stdout.write("", () => process.stderr.write("", () => setImmediate(end)));
+
+function end(): void {
+  if (unwritten !== undefined) {
+    // An answer that nobody got is no success, whatever it was.
+    found = code === EXIT_OK ? EXIT_BAD_INPUT : code;
+    process.stderr.write(`slipway: the output could not be written: ${unwritten.message}\n`);
+  }
+  process.exit(found);
+}

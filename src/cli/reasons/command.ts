@@ -20,7 +20,7 @@ slipway reasons check     compare the catalog with the lock file
   --lock FILE      default: reasons.lock.json
   --json           print JSON
 
-Exit codes: 0 done, 1 the check failed, 2 wrong call or unusable file.`;
+Exit codes: 0 done, 1 the check failed, 2 wrong call or unusable file, or an answer that could not be written.`;
 
 const subcommands = new Map<string, (options: ReasonsOptions, io: CommandIo) => Promise<number>>([
   ["list", listReasons],
