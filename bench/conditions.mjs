@@ -1,9 +1,16 @@
 /**
- * What an unchanged `setCondition` and a match cost, against the least that finds out that nothing changed.
+ * What an unchanged `setCondition` and a match cost, against the least that finds out that nothing changed; and whether
+ * comparing catalogs grows no faster than they do.
  *
  *   npm run build && node bench/conditions.mjs [--json]
  */
-import { convertConditions, matchesReason, sandboxReasons, setCondition } from "slipway/conditions";
+import {
+  compareCatalogs,
+  convertConditions,
+  matchesReason,
+  sandboxReasons,
+  setCondition,
+} from "slipway/conditions";
 import { interleave, perOperation, publish } from "./harness.mjs";
 
 const ROUNDS = 15;
@@ -55,10 +62,48 @@ const operations = {
   converted: [() => convertConditions(mismatch, options) !== mismatch, 2000],
   unconverted: [() => convertConditions(list, options) === list, 2000],
 };
+/** A catalog of so many reasons; every word belongs to the reason `shift` places before the one it is numbered after. */
+function catalogOf(count, shift) {
+  const at = (index) => (index + shift) % count;
+  const reason = (index) => ({
+    types: ["Ready"],
+    class: "transient",
+    summary: "One of many.",
+    sources: [{ backend: `backend-${index % 6}`, raw: [`Word${at(index)}A`, `Word${index}B`] }],
+  });
+  const numbers = Array.from({ length: count }, (_, index) => index);
+  const gone = (index) => [
+    `Gone${index}`,
+    { retiredIn: 2, replacedBy: `Reason${index}`, class: "transient" },
+  ];
+  return {
+    name: "many",
+    contract: 2,
+    types: { Ready: { polarity: "positive", presence: "always", summary: "It can be used." } },
+    reasons: Object.fromEntries(numbers.map((index) => [`Reason${index}`, reason(index)])),
+    retired: Object.fromEntries(numbers.slice(0, count / 10).map(gone)),
+    emits: numbers.map((index) => ({
+      operation: `operation-${index % 50}`,
+      cause: `cause-${index}`,
+      type: "Ready",
+      reason: `Reason${index}`,
+    })),
+  };
+}
+
+const comparing = (count) => {
+  const [before, after] = [catalogOf(count, 0), catalogOf(count, 1)];
+  return () =>
+    perOperation(count, () => {
+      if (compareCatalogs(before, after).length < count) throw new Error("words moved unseen");
+    });
+};
+
 const contenders = Object.fromEntries(
   Object.entries(operations).map(([name, [operation, count]]) => [name, repeat(name, operation, count)]),
 );
 const ns = await interleave(contenders, { rounds: ROUNDS });
+const each = await interleave({ few: comparing(500), many: comparing(4000) }, { rounds: 5 });
 
 publish({
   title: "Conditions",
@@ -93,6 +138,14 @@ publish({
       figure: "`convertConditions`, five that need none",
       unit: "ns",
       values: { slipway: ns.unconverted },
+    },
+    {
+      id: "compare-catalogs",
+      figure: "`compareCatalogs`, 4000 reasons whose words all moved, for each",
+      unit: "ns",
+      values: { slipway: each.many },
+      // For each, the same as of a few: the time grows as the catalog does, and not as its square.
+      target: { atMost: 2 * each.few, text: "at most twice as for each of 500" },
     },
   ],
 });

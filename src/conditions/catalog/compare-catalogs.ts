@@ -7,7 +7,6 @@ import {
   safe,
   type WaysOut,
 } from "./catalog-difference.js";
-import { findByName } from "./catalog-lookup.js";
 import { compareEmissions } from "./compare-emissions.js";
 import { compareReason } from "./compare-reason.js";
 import { compareSources } from "./compare-sources.js";
@@ -19,6 +18,7 @@ import type {
   ReasonEntry,
   RetiredReason,
 } from "./reason-catalog.js";
+import { WordIndex } from "./word-index.js";
 
 /**
  * Every difference between two versions of a catalog, and what it does to clients written against the older one; empty
@@ -157,14 +157,15 @@ function compareReasons(before: ReasonCatalog, after: ReasonCatalog): readonly C
     if (entry) found.push(...compareReason(reason, old, entry, before.contract + 1));
     else found.push(compareRemoval(reason, before, own(after.retired ?? {}, reason)));
   }
+  const words = new WordIndex(before);
   for (const [reason, { since = 1 }] of Object.entries(after.reasons)) {
     if (own(before.reasons, reason)) continue;
-    const retired = findByName(before.retired, reason);
-    if (retired) {
+    const retired = words.retiredNameOf(reason);
+    if (retired !== undefined) {
       const text = `${reason} was retired and comes back: clients that still match it take the new meaning for the old one.`;
       found.push(
         breaking("retired-name-reused", reason, text, [
-          `choose another name than ${retired[0]}.`,
+          `choose another name than ${retired}.`,
           stayingReserved(before.contract + 1),
         ]),
       );

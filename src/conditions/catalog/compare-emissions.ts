@@ -34,23 +34,22 @@ interface Sight {
  */
 export function compareEmissions(before: ReasonCatalog, after: ReasonCatalog): readonly CatalogDifference[] {
   const found: CatalogDifference[] = [];
+  const [old, now] = [emittingOf(before), emittingOf(after)];
   const contracts = contractsOf(before, after);
   const names = new Set([...Object.keys(before.reasons), ...Object.keys(before.retired ?? {})]);
-  for (const situation of situationsOf(before)) {
-    const types = new Set(
-      [...situation.emissions, ...emissionsFor(after, situation)].map(({ type }) => type),
-    );
+  for (const situation of old.situations.values()) {
+    const types = new Set([...situation.emissions, ...emissionsFor(now, situation)].map(({ type }) => type));
     for (const type of types) {
       const subject = `${situation.operation}/${situation.cause}/${type}`;
       const changes = contracts.flatMap((contract) => {
-        const change = compareAt(before, after, situation, type, contract, names);
+        const change = compareAt(old, now, situation, type, contract, names);
         return change === undefined ? [] : [{ contract, ...change }];
       });
       // Readers of one contract may see something else than those of another, so none speaks for all.
       for (const { kind, text } of new Map(changes.map((change) => [change.text, change])).values()) {
         const affected = changes.filter((change) => change.text === text).map(({ contract }) => contract);
         const explanation = `${subject}: ${text} (contract ${affected.join(", ")})`;
-        found.push(breaking(kind, subject, explanation, remediesFor(before, situation, type), affected));
+        found.push(breaking(kind, subject, explanation, remediesFor(old, situation, type), affected));
       }
     }
   }
@@ -63,9 +62,15 @@ interface Situation {
   readonly emissions: readonly ReasonEmission[];
 }
 
+/** A catalog with its emissions by situation, so that none is looked for among all of them. */
+interface Emitting {
+  readonly catalog: ReasonCatalog;
+  readonly situations: ReadonlyMap<string, Situation>;
+}
+
 function compareAt(
-  before: ReasonCatalog,
-  after: ReasonCatalog,
+  before: Emitting,
+  after: Emitting,
   situation: Situation,
   type: string,
   contract: number,
@@ -75,7 +80,7 @@ function compareAt(
   const now = sightOf(after, situation, type, contract);
   if (old === undefined) {
     // On a type that was there before, its readers see another answer; on a new one, those who look at any type.
-    const [where, seen] = Object.hasOwn(before.types, type)
+    const [where, seen] = Object.hasOwn(before.catalog.types, type)
       ? ["readers of that type", []]
       : ["clients that look at any type", sightsOf(before, situation, contract)];
     if (now === undefined || !surprises(now, seen, names)) return undefined;
@@ -132,8 +137,9 @@ function missed(reason: string): string {
   );
 }
 
-function remediesFor(before: ReasonCatalog, situation: Situation, type: string): WaysOut {
-  const old = newestOf(before, situation, type);
+function remediesFor(emitting: Emitting, situation: Situation, type: string): WaysOut {
+  const before = emitting.catalog;
+  const old = newestOf(emitting, situation, type);
   if (old === undefined)
     return ["use a new name for the new condition.", announced(before.contract + 1, "find it")];
   const { reason, generalReasons = [] } = old;
@@ -150,15 +156,15 @@ function remediesFor(before: ReasonCatalog, situation: Situation, type: string):
 }
 
 function sightOf(
-  catalog: ReasonCatalog,
+  emitting: Emitting,
   situation: Situation,
   type: string,
   contract: number,
 ): Sight | undefined {
-  const emission = newestOf(catalog, situation, type);
+  const emission = newestOf(emitting, situation, type);
   if (emission === undefined) return undefined;
   const chain = [emission.reason, ...(emission.generalReasons ?? [])];
-  const index = shownIndex(chain, catalog, contract);
+  const index = shownIndex(chain, emitting.catalog, contract);
   return {
     reason: chain[index] ?? emission.reason,
     cause: index > 0 ? chain[0] : undefined,
@@ -168,12 +174,8 @@ function sightOf(
 }
 
 /** The emission that is stored: one for each situation and type, whoever reads it. */
-function newestOf(
-  catalog: ReasonCatalog,
-  situation: Pick<Situation, "operation" | "cause">,
-  type: string,
-): ReasonEmission | undefined {
-  return emissionsFor(catalog, situation)
+function newestOf(emitting: Emitting, situation: Situation, type: string): ReasonEmission | undefined {
+  return emissionsFor(emitting, situation)
     .filter((candidate) => candidate.type === type)
     .reduce<ReasonEmission | undefined>(
       (latest, candidate) => ((candidate.since ?? 1) > (latest?.since ?? 0) ? candidate : latest),
@@ -181,9 +183,9 @@ function newestOf(
     );
 }
 
-function sightsOf(catalog: ReasonCatalog, situation: Situation, contract: number): readonly Sight[] {
-  const types = new Set(emissionsFor(catalog, situation).map(({ type }) => type));
-  return [...types].flatMap((type) => sightOf(catalog, situation, type, contract) ?? []);
+function sightsOf(emitting: Emitting, situation: Situation, contract: number): readonly Sight[] {
+  const types = new Set(emissionsFor(emitting, situation).map(({ type }) => type));
+  return [...types].flatMap((type) => sightOf(emitting, situation, type, contract) ?? []);
 }
 
 /** What differs in the lists although no reader of an older contract sees it. */
@@ -228,20 +230,24 @@ function byKey(catalog: ReasonCatalog): ReadonlyMap<string, ReasonEmission> {
   );
 }
 
-function situationsOf(catalog: ReasonCatalog): readonly Situation[] {
-  const situations = new Map<string, Situation>();
-  for (const { operation, cause } of catalog.emits) {
-    const emissions = emissionsFor(catalog, { operation, cause });
-    situations.set(JSON.stringify([operation, cause]), { operation, cause, emissions });
+function emittingOf(catalog: ReasonCatalog): Emitting {
+  const situations = new Map<string, Situation & { readonly emissions: ReasonEmission[] }>();
+  for (const emission of catalog.emits) {
+    const { operation, cause } = emission;
+    const key = keyOf(emission);
+    const situation = situations.get(key);
+    if (situation === undefined) situations.set(key, { operation, cause, emissions: [emission] });
+    else situation.emissions.push(emission);
   }
-  return [...situations.values()];
+  return { catalog, situations };
 }
 
-function emissionsFor(
-  catalog: ReasonCatalog,
-  { operation, cause }: Pick<Situation, "operation" | "cause">,
-): readonly ReasonEmission[] {
-  return catalog.emits.filter((emission) => emission.operation === operation && emission.cause === cause);
+function keyOf({ operation, cause }: Pick<Situation, "operation" | "cause">): string {
+  return JSON.stringify([operation, cause]);
+}
+
+function emissionsFor({ situations }: Emitting, situation: Situation): readonly ReasonEmission[] {
+  return situations.get(keyOf(situation))?.emissions ?? [];
 }
 
 /** Beyond so many contracts only those are named at which something changes. */

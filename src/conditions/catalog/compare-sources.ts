@@ -2,9 +2,8 @@ import { shownIndex } from "../convert-conditions.js";
 import { sameValue } from "../same-value.js";
 import { additive, breaking, type CatalogDifference, safe } from "./catalog-difference.js";
 import { ownField } from "../same-value.js";
-import { findByName } from "./catalog-lookup.js";
-import { describeReason } from "./describe-reason.js";
-import type { ReasonCatalog, ReasonEntry } from "./reason-catalog.js";
+import type { ReasonCatalog, ReasonEmission, ReasonEntry } from "./reason-catalog.js";
+import { WordIndex } from "./word-index.js";
 
 /**
  * What differs in what words mean: what `describeReason` answers for every word that either catalog knows, for every
@@ -14,12 +13,12 @@ import type { ReasonCatalog, ReasonEntry } from "./reason-catalog.js";
  */
 export function compareSources(before: ReasonCatalog, after: ReasonCatalog): readonly CatalogDifference[] {
   const found = sameWords(before, after) ? [] : compareMeanings(before, after);
+  const told = new Set(found.map(({ subject }) => subject));
   const texts = Object.entries<ReasonEntry>(before.reasons).flatMap(([reason, entry]) => {
     const now = ownField<ReasonEntry>(after.reasons, reason);
     if (now === undefined || sameValue(entry.sources ?? [], now.sources ?? [])) return [];
     // Words that went or came are told already; what is said about the others is not.
-    const told = found.some(({ subject }) => subject === reason);
-    if (told && sameVersions(entry, now)) return [];
+    if (told.has(reason) && sameVersions(entry, now)) return [];
     return [safe("source-text", reason, `The sources of ${reason} are described anew.`)];
   });
   return [...found, ...texts];
@@ -27,12 +26,14 @@ export function compareSources(before: ReasonCatalog, after: ReasonCatalog): rea
 
 function compareMeanings(before: ReasonCatalog, after: ReasonCatalog): readonly CatalogDifference[] {
   const backends = [...new Set([before, after].flatMap(backendsOf))];
+  const [old, now] = [new WordIndex(before), new WordIndex(after)];
+  const emitted = emissionsByReason(after);
   const found = new Map<string, CatalogDifference>();
   for (const word of spellings(new Set([before, after].flatMap(wordsOf)))) {
-    const [named, stays] = [before, after].map(({ reasons }) => findByName(reasons, word) !== undefined);
+    const [named, stays] = [old.nameOf(word) !== undefined, now.nameOf(word) !== undefined];
     for (const backend of [undefined, ...backends]) {
-      const meant = describeReason(word, { catalog: before, backend });
-      const means = describeReason(word, { catalog: after, backend });
+      const meant = old.meaningOf(word, backend);
+      const means = now.meaningOf(word, backend);
       // A name that went or came is told by its own difference.
       if (means.name === meant.name && (means.found === "unknown") === (meant.found === "unknown")) continue;
       if (named && !stays) continue;
@@ -45,7 +46,7 @@ function compareMeanings(before: ReasonCatalog, after: ReasonCatalog): readonly 
         key,
         meant.name !== undefined &&
           means.name !== undefined &&
-          isReplaced(before, after, meant.name, means.name)
+          isReplaced(before, after, meant.name, means.name, emitted.get(means.name) ?? [])
           ? replaced(said, meant.name, means.name)
           : differenceOf(said, word, meant.name, means.name ?? word, before.contract + 1),
       );
@@ -58,17 +59,33 @@ function compareMeanings(before: ReasonCatalog, after: ReasonCatalog): readonly 
  * Whether a reason was retired by a contract that `before` does not have, in favour of one that is published as a case
  * of it: readers of every older contract see the retired one still.
  */
-function isReplaced(before: ReasonCatalog, after: ReasonCatalog, retired: string, by: string): boolean {
+function isReplaced(
+  before: ReasonCatalog,
+  after: ReasonCatalog,
+  retired: string,
+  by: string,
+  emissions: readonly ReasonEmission[],
+): boolean {
   const reservation = ownField(after.retired, retired);
   return (
     reservation !== undefined &&
     reservation.retiredIn > before.contract &&
     reservation.replacedBy === by &&
-    after.emits.some(({ reason, generalReasons = [] }) => {
-      const chain = [reason, ...generalReasons];
-      return reason === by && chain[shownIndex(chain, after, before.contract)] === retired;
+    emissions.some(({ generalReasons = [] }) => {
+      const chain = [by, ...generalReasons];
+      return chain[shownIndex(chain, after, before.contract)] === retired;
     })
   );
+}
+
+function emissionsByReason({ emits }: ReasonCatalog): ReadonlyMap<string, readonly ReasonEmission[]> {
+  const found = new Map<string, ReasonEmission[]>();
+  for (const emission of emits) {
+    const others = found.get(emission.reason);
+    if (others === undefined) found.set(emission.reason, [emission]);
+    else others.push(emission);
+  }
+  return found;
 }
 
 function replaced(said: string, meant: string, means: string): CatalogDifference {
@@ -124,12 +141,18 @@ function sameWords(before: ReasonCatalog, after: ReasonCatalog): boolean {
  * what an inexact one means is an answer of its own.
  */
 function spellings(words: ReadonlySet<string>): readonly string[] {
-  const others = [...words].flatMap((word) => {
-    const [lower, upper] = [word.toLowerCase(), word.toUpperCase()];
-    const mixed = Array.from(word, (_, at) => upper.slice(0, at) + lower.slice(at));
-    return [...mixed, upper].find((spelling) => !words.has(spelling)) ?? [];
-  });
+  const others = [...words].flatMap((word) => unstated(word, words) ?? []);
   return [...new Set([...words, ...others])];
+}
+
+/** A spelling of a word that is none of the words; most often the first one that is tried. */
+function unstated(word: string, words: ReadonlySet<string>): string | undefined {
+  const [lower, upper] = [word.toLowerCase(), word.toUpperCase()];
+  for (let at = 0; at <= word.length; at += 1) {
+    const spelling = upper.slice(0, at) + lower.slice(at);
+    if (!words.has(spelling)) return spelling;
+  }
+  return undefined;
 }
 
 function wordsOf({ reasons, retired = {} }: ReasonCatalog): readonly string[] {
