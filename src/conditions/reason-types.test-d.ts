@@ -1,8 +1,10 @@
 import {
+  type Condition,
   defineReasonCatalog,
   extendCatalog,
   type KnownReason,
   type Reason,
+  type ReasonClass,
   type ReasonOf,
   ReasonV1,
   ReasonV2,
@@ -61,6 +63,162 @@ export function forgetful(reason: ReasonOf<typeof own>): number {
       return reason satisfies never;
   }
 }
+
+/** Every reason of the newest contract has its arm, as a client writes it; one that is added fails to compile here. */
+export function classOf(reason: KnownReason): ReasonClass {
+  switch (reason) {
+    case "DependenciesReady":
+    case "Stopped":
+    case "Suspended":
+    case "NotSuspended":
+    case "BackendEmpty":
+    case "Deleted":
+    case "MainProcessCompleted":
+    case "ConfigurationAccepted":
+    case "IsolationBackendMatches":
+    case "BootstrapSucceeded":
+    case "BootstrapCancelled":
+    case "BackendReady":
+    case "Scheduled":
+    case "ContainerRunning":
+    case "ContainerPaused":
+    case "ContainerStopped":
+    case "HealthCheckPassed":
+    case "ComputeStopped":
+      return "informational";
+    case "DependenciesNotReady":
+    case "SupervisorNotConnected":
+    case "Starting":
+    case "Stopping":
+    case "Resumed":
+    case "Deleting":
+    case "MainProcessExitDraining":
+    case "MainProcessRestartScheduled":
+    case "SandboxRestarting":
+    case "ClaimPending":
+    case "ConfigurationPending":
+    case "ProvisioningDeadlineElapsed":
+    case "Preparation":
+    case "Admission":
+    case "BootstrapPending":
+    case "BootstrapInProgress":
+    case "ContainerCreated":
+    case "ContainerStarting":
+    case "ContainerRemoving":
+    case "HealthCheckStarting":
+      return "waiting";
+    case "Expired":
+    case "MainProcessFailed":
+    case "MainProcessExited":
+    case "StartFailed":
+    case "BackendResourceMissing":
+    case "ComputeResourceMissing":
+    case "OwnershipConflict":
+    case "ClaimInvalid":
+    case "ResourceAdmissionDenied":
+    case "ImagePreparationTimedOut":
+    case "ProvisioningTimedOut":
+    case "IsolationBackendMismatch":
+    case "BootstrapFailed":
+    case "BootstrapAttemptsExhausted":
+    case "BootstrapDeadlineExceeded":
+    case "ImageInvalid":
+    case "ContainerCreateFailed":
+    case "ContainerExited":
+    case "ContainerDead":
+    case "RemovalFailed":
+    case "SandboxTokenWriteFailed":
+    case "WorkspaceValidationFailed":
+    case "ProcessExited":
+    case "Killed":
+    case "OutOfMemory":
+    case "Evicted":
+    case "Preempted":
+    case "NodeShutdown":
+    case "DeadlineExceeded":
+    case "AdmissionRejected":
+    case "ProvisioningFailed":
+    case "GuestPanicked":
+    case "WatchdogFired":
+    case "VmmExited":
+    case "VmmInternalError":
+    case "VmmStartFailed":
+      return "terminal";
+    case "MainProcessRestartBackoff":
+    case "SandboxRestartFailed":
+    case "ComputeStateUnknown":
+    case "Unreadable":
+    case "ReconcilerError":
+    case "ClaimSourceMissing":
+    case "ConfigurationInvalid":
+    case "BackendError":
+    case "BackendUnreachable":
+    case "BackendOperationFailed":
+    case "InspectFailed":
+    case "Unschedulable":
+    case "ImagePullFailed":
+    case "ContainerConfigInvalid":
+    case "ContainerStartFailed":
+    case "ContainerRestarting":
+    case "ContainerRuntimeRestart":
+    case "HealthCheckFailed":
+    case "CrashLoop":
+    case "InitFailed":
+    case "NodeLost":
+    case "ProcessPollFailed":
+    case "GuestIOError":
+      return "transient";
+    default:
+      return reason satisfies never;
+  }
+}
+
+/** Without a default, a forgotten reason falls out of the function, which the compiler sees as well. */
+// @ts-expect-error all but one have no arm
+export function forgets(reason: KnownReason): ReasonClass {
+  switch (reason) {
+    case "Evicted":
+      return "terminal";
+  }
+}
+
+export function forgetsOne(
+  reason: "Evicted" | "NodeLost" | Exclude<KnownReason, "Evicted" | "NodeLost">,
+): string {
+  if (reason !== "Evicted" && reason !== "NodeLost") return "another";
+  switch (reason) {
+    case "Evicted":
+      return "gone";
+    default:
+      // @ts-expect-error NodeLost has no arm
+      return reason satisfies never;
+  }
+}
+
+/** A reader keeps a default: what a newer peer says is a reason too, and none of the known ones gets lost in it. */
+export function read(reason: Reason): string {
+  switch (reason) {
+    case ReasonV2.IsolationBackendMismatch:
+      return "restore the selection";
+    // @ts-expect-error a number is no reason
+    case 5:
+      return "never";
+    default:
+      return reason satisfies string;
+  }
+}
+
+declare const stored: Condition;
+export const asStored: Reason = stored.reason;
+export const asText: string = fromPeer;
+export const newer: readonly Reason[] = [
+  ReasonV1.Starting,
+  ReasonV2.IsolationBackendMismatch,
+  "FromTheFuture",
+];
+export const ofOlder: ReasonV2 = ReasonV1.Starting as ReasonV1;
+// @ts-expect-error what a peer says may be none that is known
+export const closed: KnownReason = stored.reason as Reason;
 
 defineReasonCatalog({
   name: "wrong",
