@@ -106,8 +106,7 @@ function readIfThere(file: string, io: CommandIo): string | undefined {
 
 async function readModule(file: string, io: CommandIo): Promise<unknown> {
   try {
-    // A copy, because a module's objects may do anything when they are read.
-    return structuredClone(only(file, await io.load(file)));
+    return copyOf(only(file, await io.load(file)));
   } catch (error) {
     if (error instanceof UsageError) throw error;
     if (readIfThere(file, io) === undefined) throw missing(file);
@@ -116,6 +115,29 @@ async function readModule(file: string, io: CommandIo): Promise<unknown> {
       `${file} cannot be loaded: expected ${A_CATALOG}, found: ${messageOf(error)}${hint}`,
     );
   }
+}
+
+/** A copy, because a module's objects may do anything when they are read. What cannot be copied is named by its field. */
+function copyOf(catalog: unknown): unknown {
+  try {
+    return structuredClone(catalog);
+  } catch (error) {
+    const field = codeIn(catalog, "", new Set());
+    throw field === undefined ? error : new Error(`${field}, which is code and no data`);
+  }
+}
+
+/** The first field that holds a function or a symbol. */
+function codeIn(value: unknown, path: string, seen: Set<unknown>): string | undefined {
+  if (typeof value === "function" || typeof value === "symbol") return path;
+  if (typeof value !== "object" || value === null || seen.has(value)) return undefined;
+  seen.add(value);
+  for (const [key, inner] of Object.entries(value)) {
+    const place = Array.isArray(value) ? `${path}[${key}]` : path === "" ? key : `${path}.${key}`;
+    const found = codeIn(inner, place, seen);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 /** The one catalog among the exports of a module. */

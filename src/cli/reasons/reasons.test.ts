@@ -301,6 +301,27 @@ describe("slipway reasons, called oddly", () => {
     }
   });
 
+  it("names the field of a module's catalog that holds code, and shows none of it", async () => {
+    const code = (): string => "s3cret";
+    const catalogOf = (over: object) => ({ ...before, ...over });
+    const modules: Record<string, object> = {
+      "render.mjs": catalogOf({ render: code }),
+      "reasons.Timeout.summary.mjs": catalogOf({ reasons: { Timeout: { ...entry, summary: code } } }),
+      "emits[0].cause.mjs": catalogOf({
+        emits: [{ ...finding, cause: Symbol("s3cret"), reason: "Timeout" }],
+      }),
+    };
+    const { slipway } = hostWith(
+      Object.fromEntries(Object.keys(modules).map((file) => [file, "x"])),
+      Object.fromEntries(Object.entries(modules).map(([file, catalog]) => [file, { default: catalog }])),
+    );
+    for (const file of Object.keys(modules)) {
+      const { err } = await slipway("reasons", "list", "--catalog", file);
+      expect(err).toContain(`found: ${file.replace(/\.mjs$/, "")}, which is code and no data`);
+      expect(err).not.toContain("s3cret");
+    }
+  });
+
   it("says of a TypeScript module that cannot be loaded what would load it", async () => {
     const { slipway } = hostWith({ "catalog.ts": "x" });
     const { code, err } = await slipway("reasons", "list", "--catalog", "catalog.ts");
