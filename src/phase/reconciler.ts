@@ -134,7 +134,8 @@ export class Reconciler {
   /**
    * Stops watching and sweeping and waits for what is under way, looks and sweeps that were asked for included. Running
    * driver calls are aborted and waited for too, with the record of how they ended, so that the store may be closed
-   * afterwards: a driver that ignores its signal holds this up. No driver call begins any more.
+   * afterwards: a driver that ignores its signal holds this up, and so does a source or a store whose `list` or `get`
+   * goes on after the signal, or never settles. No driver call begins any more.
    */
   async close(): Promise<void> {
     this.#closing.abort();
