@@ -67,16 +67,16 @@ const conditions = [
     keep: not(data, authoring),
     bytes: 4150,
   },
-  { name: "the authoring tools alone", keep: (name) => authoring.includes(name), bytes: 7400 },
-  { name: "the whole entry, without the built-in catalog", keep: not(data), bytes: 10_400 },
-  { name: "the whole entry", keep: () => true, bytes: 15_150 },
+  { name: "the authoring tools alone", keep: (name) => authoring.includes(name), bytes: 7600 },
+  { name: "the whole entry, without the built-in catalog", keep: not(data), bytes: 10_900 },
+  { name: "the whole entry", keep: () => true, bytes: 15_650 },
 ];
 
 /** What the other entries cost. bench/RESULTS.md says what they are made of, and where that is more than is wanted. */
 const others = [
-  { entry: "deadline", name: "the whole entry", keep: () => true, bytes: 12_200 },
-  { entry: "retry", name: "the whole entry", keep: () => true, bytes: 25_450 },
-  { entry: "phase", name: "the whole entry", keep: () => true, bytes: 24_550 },
+  { entry: "deadline", name: "the whole entry", keep: () => true, bytes: 12_300 },
+  { entry: "retry", name: "the whole entry", keep: () => true, bytes: 25_550 },
+  { entry: "phase", name: "the whole entry", keep: () => true, bytes: 24_900 },
   { entry: "progress", name: "all but OpenShell's words", keep: not(openShell), bytes: 8000, limit: true },
   { entry: "progress", name: "the whole entry", keep: () => true, bytes: 9000 },
 ];

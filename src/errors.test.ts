@@ -84,18 +84,11 @@ describe("kindOf", () => {
       { key: "s3cret" },
       Symbol("s3cret"),
     ];
-    expect(shown.map(kindOf)).toEqual([
-      "an object of class PgStore",
-      "a function",
-      "a string",
-      "a list",
-      "an object",
-      "a symbol",
-    ]);
+    expect(shown.map(kindOf)).toEqual(["PgStore", "Function", "String", "Array", "Object", "Symbol"]);
     expect([null, undefined, 5, Object.create(null) as object].map(kindOf)).toEqual([
       "null",
       "undefined",
-      "a number",
+      "Number",
       "an object",
     ]);
   });

@@ -106,10 +106,13 @@ export function invalid(
   field: string,
   expected: string,
   value: unknown,
-  shown = show(value),
+  shown?: string,
 ): SlipwayError {
   const where = field === "" ? subject : `${subject}: ${field}`;
-  return new SlipwayError(code, `Invalid ${where} must be ${expected}, got ${shown}`, { field, value });
+  return new SlipwayError(code, `Invalid ${where} must be ${expected}, got ${shown ?? show(value)}`, {
+    field,
+    value,
+  });
 }
 
 /**
@@ -161,27 +164,21 @@ function showObject(value: object): string {
   }
 }
 
-/** The name of a class, and not a text that somebody put in its place. */
-const CLASS_NAME = /^[A-Z]\w{0,60}$/;
-
 /**
- * What a value is, without anything of what it says: what is shown of a port, a hook or a set of options, where even a
- * text may be a connection string. Never throws, whatever proxies and getters do.
+ * What a value is, by the name of its class, and nothing of what it says: what is shown of a port, a hook or a set of
+ * options, where even a text may be a connection string. Never throws, whatever proxies and getters do.
  *
  * @internal
  */
 export function kindOf(value: unknown): string {
-  if (value === null || value === undefined) return String(value);
-  if (typeof value !== "object") return `a ${typeof value}`;
   try {
-    if (Array.isArray(value)) return "a list";
-    const name: unknown = (Object.getPrototypeOf(value) as object | null)?.constructor.name;
-    if (typeof name === "string" && name !== "Object" && CLASS_NAME.test(name))
-      return `an object of class ${name}`;
+    const name = String((value as object).constructor.name);
+    // What somebody put in place of a class may be any text.
+    if (/^[A-Z]\w{0,60}$/.test(name)) return name;
   } catch {
-    // It does not want to be looked at.
+    // It has no class, or does not want to be looked at.
   }
-  return "an object";
+  return value === null ? "null" : typeof value === "object" ? "an object" : typeof value;
 }
 
 /**

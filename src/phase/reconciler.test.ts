@@ -430,7 +430,7 @@ describe("options and parts", () => {
             message: expect.not.stringContaining("s3cret") as string,
           }),
         );
-    expect(() => world({ store: new PgStore() as never })).toThrow(/got an object of class PgStore/);
+    expect(() => world({ store: new PgStore() as never })).toThrow(/got PgStore/);
   });
 
   it("a lock runs one piece of work a key, whatever fails, and forgets idle keys", async () => {

@@ -1,4 +1,4 @@
-import { invalid, kindOf } from "../errors.js";
+import { hasMethods, invalid } from "../errors.js";
 import { reportTo } from "../events/index.js";
 
 /** A stream of Node's kind, by shape: what counting needs of it. */
@@ -79,7 +79,7 @@ export function countBytes(
     "stream",
     "a readable Web or Node stream",
     stream,
-    kindOf(stream),
+    typeof stream,
   );
 }
 
@@ -112,19 +112,11 @@ class Counter {
 }
 
 function isWebStream(stream: unknown): stream is ReadableStream<unknown> {
-  return has(stream, "getReader") && has(stream, "tee");
+  return hasMethods(stream, "getReader", "tee");
 }
 
 function isNodeStream(stream: unknown): stream is NodeReadable {
-  return has(stream, "on") && has(stream, "emit") && has(stream, "pipe") && has(stream, "read");
-}
-
-function has(value: unknown, method: string): boolean {
-  return (
-    typeof value === "object" &&
-    value !== null &&
-    typeof (value as Record<string, unknown>)[method] === "function"
-  );
+  return hasMethods(stream, "on", "emit", "pipe", "read");
 }
 
 /** Pulls one chunk for each that is asked for: a queue of its own would read ahead. */

@@ -1,5 +1,5 @@
 import type { DeadlineOutcome } from "../deadline/index.js";
-import { invalid, kindOf } from "../errors.js";
+import { hasMethods, invalid } from "../errors.js";
 import { reportTo } from "../events/index.js";
 import { progressOf } from "./deadline-feed.js";
 import type { StepSign } from "./step-outcome.js";
@@ -15,18 +15,18 @@ export class DeadlineFeeds {
   }
 
   add(sink: ProgressSink, options: FeedOptions): Disposable {
-    if (!hasProgress(sink))
+    if (!hasMethods(sink, "progress"))
       throw invalid(
         "INVALID_OPTION",
         "feed",
         "deadline",
         "a deadline that takes progress",
         sink,
-        kindOf(sink),
+        typeof sink,
       );
     const { phase } = options as { readonly phase: unknown };
     if (typeof phase !== "string" && typeof phase !== "function") {
-      throw invalid("INVALID_OPTION", "feed option", "phase", "a name or a function", phase);
+      throw invalid("INVALID_OPTION", "feed", "phase", "a name or a function", phase);
     }
     const feed = { sink, options };
     this.#feeds.add(feed);
@@ -51,10 +51,4 @@ export class DeadlineFeeds {
   }
 
   readonly #report = (error: unknown): void => reportTo(this.#onError, error);
-}
-
-function hasProgress(sink: unknown): boolean {
-  return (
-    typeof sink === "object" && sink !== null && "progress" in sink && typeof sink.progress === "function"
-  );
 }

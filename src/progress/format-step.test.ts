@@ -164,9 +164,30 @@ describe("a line that fits a terminal", () => {
     ["ｆｕｌｌ", 4, "ｆ…"],
     ["✓ done", 4, "✓…"],
     ["text", 1, "…"],
-    ["text", 0, "…"],
+    ["text", -1, "…"],
   ])("%s in %d columns is %s", (line, columns, fitted) => {
     expect(fitLine(line, columns)).toBe(fitted);
+  });
+
+  it.each([Number.NaN, undefined, 0])("takes %o for a terminal of 80 columns", (columns) => {
+    const line = "x".repeat(200);
+    expect(fitLine(line, columns as number)).toBe(`${"x".repeat(78)}…`);
+    expect(fitLine("short", columns as number)).toBe("short");
+    expect(fitLine(line, Number.POSITIVE_INFINITY)).toBe(line);
+  });
+
+  it.each([
+    ["a\tb", "a?b"],
+    ["a\r\nb", "a??b"],
+    ["\u001b[1;31mred\u001b[0m", "?[1;31mred?[0m"],
+    ["\u0000\u0007\u007f\u009b", "????"],
+  ])("draws no more columns than it counts, and commands no terminal: %j", (line, drawn) => {
+    expect(fitLine(line, 40)).toBe(drawn);
+    for (let columns = 0; columns < 40; columns += 1) {
+      const fitted = fitLine(line, columns);
+      expect(fitted.length).toBeLessThan(Math.max(columns || 80, 2));
+      expect(fitted).not.toMatch(/\p{Cc}/u);
+    }
   });
 
   it("leaves a column free whatever is in it, begins as the line does, and is the line where that fits", () => {

@@ -83,7 +83,7 @@ export class StepPrinter implements Disposable {
     this.#erase();
     for (const line of lines) this.#output.write(`${line}\n`);
     if (live === null) return;
-    this.#output.write(fitLine(live, this.#output.columns || 80));
+    this.#output.write(fitLine(live, this.#output.columns));
     this.#drawn = true;
   };
 
