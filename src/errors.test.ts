@@ -66,7 +66,7 @@ function hostile(): readonly object[] {
   const revoked = Proxy.revocable({}, {});
   revoked.revoke();
   const handler = new Proxy({}, { get: () => refuse });
-  const withGetter = Object.defineProperty({}, "constructor", { get: refuse }) as object;
+  const withGetter: object = Object.defineProperty({}, "constructor", { get: refuse });
   return [revoked.proxy, new Proxy({}, handler), withGetter, Object.create(withGetter) as object];
 }
 

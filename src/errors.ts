@@ -172,9 +172,9 @@ function showObject(value: object): string {
  */
 export function kindOf(value: unknown): string {
   try {
-    const name = String((value as object).constructor.name);
+    const name: unknown = (value as object).constructor.name;
     // What somebody put in place of a class may be any text.
-    if (/^[A-Z]\w{0,60}$/.test(name)) return name;
+    if (typeof name === "string" && /^[A-Z]\w{0,60}$/.test(name)) return name;
   } catch {
     // It has no class, or does not want to be looked at.
   }

@@ -176,6 +176,7 @@ export function classOf(reason: KnownReason): ReasonClass {
 /** Without a default, a forgotten reason falls out of the function, which the compiler sees as well. */
 // @ts-expect-error all but one have no arm
 export function forgets(reason: KnownReason): ReasonClass {
+  // eslint-disable-next-line @typescript-eslint/switch-exhaustiveness-check -- what the compiler says by itself is asked here
   switch (reason) {
     case "Evicted":
       return "terminal";
@@ -216,9 +217,9 @@ export const newer: readonly Reason[] = [
   ReasonV2.IsolationBackendMismatch,
   "FromTheFuture",
 ];
-export const ofOlder: ReasonV2 = ReasonV1.Starting as ReasonV1;
+export const ofOlder: ReasonV2 = ReasonV1.Starting;
 // @ts-expect-error what a peer says may be none that is known
-export const closed: KnownReason = stored.reason as Reason;
+export const closed: KnownReason = asStored;
 
 defineReasonCatalog({
   name: "wrong",

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { TimerQueue } from "../clock/index.js";
+import { type Clock, TimerQueue } from "../clock/index.js";
 import { isSlipwayError } from "../errors.js";
 import { VirtualClock } from "../testing/index.js";
 import { applyDeadlineEvent } from "./apply.js";
@@ -296,7 +296,7 @@ describe("a live deadline", () => {
   it("needs no more of a clock than the time where it is given the queue to wait in", () => {
     const clock = new VirtualClock();
     const timers = new TimerQueue(clock);
-    const told = { now: () => clock.now() } as VirtualClock;
+    const told = { now: () => clock.now() } as unknown as Clock;
     using deadline = PhasedDeadline.start(plan, { attempt: "a1", clock: told, timers });
     clock.advance(3_600_000);
     expect(deadline.state.status).toBe("expired");

@@ -423,7 +423,7 @@ describe("options and parts", () => {
     const hostile = new Proxy({}, { get: refuse, getPrototypeOf: refuse });
     for (const field of ["store", "source", "clock", "session", "backendMatches", "onOutcome"])
       for (const wrong of [new PgStore(), { key: "s3cret" }, "postgres://s3cret", ["s3cret"], hostile])
-        expect(() => world({ [field]: wrong } as never)).toThrow(
+        expect(() => world({ [field]: wrong })).toThrow(
           expect.objectContaining({
             code: "INVALID_OPTION",
             field,
