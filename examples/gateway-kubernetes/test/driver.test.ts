@@ -77,6 +77,21 @@ describe.each(SANDBOX_VERSIONS)("a driver of %s", (version) => {
     expect(it.server.ledger.count("patch", "sandboxes")).toBe(0);
   });
 
+  it.each(["stop", "cleanUp"] as const)(
+    "leaves a newer start alone in a %s that is meant for an earlier one",
+    async (call) => {
+      await using it = await startDriver(release);
+      await it.during(it.launch(1));
+      await it.during(it.launch(2));
+      const [pod, secret] = [it.pods()[0]?.metadata.uid, it.secrets()[0]?.metadata.uid];
+      await it.during(it.driver[call](REF, { signal: it.signal, upTo: { attemptNumber: 1, run: 1 } }));
+      expect([it.pods()[0]?.metadata.uid, it.secrets()[0]?.metadata.uid]).toEqual([pod, secret]);
+      expect(await it.observe(2)).toMatchObject({ running: true, suspended: false });
+      await it.during(it.driver[call](REF, { signal: it.signal, upTo: { attemptNumber: 1, run: 2 } }));
+      expect(it.pods()).toEqual([]);
+    },
+  );
+
   it("keeps resource and claim through a cleanup, and removes both and the Secret only when told to", async () => {
     await using it = await startDriver(release);
     await it.during(it.launch(1));

@@ -16,7 +16,15 @@ import { exponentialBackoff } from "slipway/retry";
 import { isConflict, isObjectMissing } from "../api/api-error.js";
 import type { KubeClient } from "../api/kube-client.js";
 import { textAt, uidOf, type Plain } from "../api/plain.js";
-import { BOOTSTRAP_KEY, LABEL_VALUE, OBJECT_NAME, SANDBOX_LABEL, SECRET_KEY } from "../resource/names.js";
+import {
+  BOOTSTRAP_KEY,
+  isNewerStart,
+  LABEL_VALUE,
+  OBJECT_NAME,
+  SANDBOX_LABEL,
+  SECRET_KEY,
+  START_KEY,
+} from "../resource/names.js";
 import { intentOf, wantsRun, type SandboxVersion } from "../resource/sandbox-api.js";
 import type { SandboxSettings } from "../resource/sandbox-settings.js";
 import { deleteSecret } from "../resource/token-secret.js";
@@ -104,17 +112,17 @@ export class KubernetesDriver implements DriverPort {
   }
 
   /** Suspends the resource, and waits until its pods are gone. */
-  async stop(sandbox: SandboxRef, { signal }: WorkContext): Promise<void> {
-    const suspended = await this.#suspend(sandbox, signal);
-    if (suspended !== null) await this.#untilNoPods(sandbox, uidOf(suspended), signal);
+  async stop(sandbox: SandboxRef, context: WorkContext): Promise<void> {
+    const suspended = await this.#suspend(sandbox, context);
+    if (suspended !== null) await this.#untilNoPods(sandbox, uidOf(suspended), context);
   }
 
   async cleanUp(sandbox: SandboxRef, context: WorkContext): Promise<void> {
-    const suspended = await this.#suspend(sandbox, context.signal);
+    const suspended = await this.#suspend(sandbox, context);
     if (suspended === null) return;
     const secret = textAt(suspended, "metadata", "annotations", SECRET_KEY);
     if (secret !== null) await deleteSecret(this.#client, this.#objects.settings, secret, context.signal);
-    await this.#untilNoPods(sandbox, uidOf(suspended), context.signal);
+    await this.#untilNoPods(sandbox, uidOf(suspended), context);
   }
 
   /**
@@ -136,12 +144,15 @@ export class KubernetesDriver implements DriverPort {
     }
   }
 
-  /** Suspends and takes the start's mark off; the resource as it then is, `null` when there is none. */
-  async #suspend(sandbox: SandboxRef, signal: AbortSignal): Promise<Plain | null> {
+  /**
+   * Suspends and takes the start's mark off; the resource as it then is, `null` when there is none that the call is
+   * meant for.
+   */
+  async #suspend(sandbox: SandboxRef, { signal, upTo }: WorkContext): Promise<Plain | null> {
     const version = await this.#objects.version(signal);
     for (let conflicts = 1; ; conflicts += 1) {
       const found = await this.#own(sandbox, signal);
-      if (found === null) return null;
+      if (found === null || isBeyond(found, upTo)) return null;
       const marked = textAt(found, "metadata", "annotations", BOOTSTRAP_KEY) !== null;
       if (!marked && !wantsRun(version, found)) return found;
       const change = { metadata: { annotations: { [BOOTSTRAP_KEY]: null } }, spec: intentOf(version, false) };
@@ -155,7 +166,7 @@ export class KubernetesDriver implements DriverPort {
     }
   }
 
-  async #untilNoPods(sandbox: SandboxRef, uid: string, signal: AbortSignal): Promise<void> {
+  async #untilNoPods(sandbox: SandboxRef, uid: string, { signal, upTo }: WorkContext): Promise<void> {
     const version = await this.#objects.version(signal);
     for (let waits = 1; ; waits += 1) {
       const pods = await this.#objects.pods(sandbox.id, signal);
@@ -163,7 +174,7 @@ export class KubernetesDriver implements DriverPort {
       await this.#wait(sandbox.id, waits, signal);
       // A start that came after this stop has its own pods, which are not this stop's to wait for.
       const found = await this.#own(sandbox, signal);
-      if (found === null || uidOf(found) !== uid || wantsRun(version, found)) return;
+      if (found === null || uidOf(found) !== uid || wantsRun(version, found) || isBeyond(found, upTo)) return;
     }
   }
 
@@ -177,6 +188,11 @@ export class KubernetesDriver implements DriverPort {
     const rule = this.#watches > 0 ? LOOK_AGAIN_WATCHED : LOOK_AGAIN;
     return this.#hints.next(id, rule.delayMs(waits, { random: this.#random }), signal);
   }
+}
+
+/** Whether the resource carries a newer start than a call is meant for. */
+function isBeyond(found: Plain, upTo: WorkContext["upTo"]): boolean {
+  return upTo !== undefined && isNewerStart(textAt(found, "metadata", "annotations", START_KEY), upTo);
 }
 
 /** Names do not change: what the cluster does not take now it never takes. */
