@@ -211,7 +211,7 @@ export function read(reason: Reason): string {
 
 declare const stored: Condition;
 export const asStored: Reason = stored.reason;
-export const asText: string = fromPeer;
+export const asTexts: readonly string[] = [fromPeer];
 export const newer: readonly Reason[] = [
   ReasonV1.Starting,
   ReasonV2.IsolationBackendMismatch,
@@ -219,7 +219,7 @@ export const newer: readonly Reason[] = [
 ];
 export const ofOlder: ReasonV2 = ReasonV1.Starting;
 // @ts-expect-error what a peer says may be none that is known
-export const closed: KnownReason = asStored;
+export const closed: readonly KnownReason[] = [asStored];
 
 defineReasonCatalog({
   name: "wrong",
