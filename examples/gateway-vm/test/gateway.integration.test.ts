@@ -85,13 +85,15 @@ describe.skipIf(whyNoLab !== null)(
       (await filesIn(vm)).filter((name) => !/^images\/[0-9a-f]{32}\.(sqfs|json)$/.test(name));
 
     it(
-      "names the image first, admits with the whole window, survives a killed gateway, and ends as its command",
+      "names the image first, admits with the whole window, survives a killed gateway, and ends in peace",
       async () => {
         dataDir = await lab.dataDir();
         const process = gatewayProcess(["--port", "0", "--admission-ms", "120000"]);
         const client = new GatewayClient({ url: await process.start() });
         try {
-          const command = ["sh", "-c", "while [ ! -e /workspace/go ]; do sleep 1; done; exit 5"];
+          const trap =
+            "trap 'echo asked >> /workspace/ends; sleep 0.5; echo done >> /workspace/ends; exit 0' TERM";
+          const command = ["sh", "-c", `${trap}; while :; do sleep 1; done`];
           const { id } = await client.create({ ...create, command, policy: { version: 99 } });
           const until = (
             what: string,
@@ -139,6 +141,9 @@ describe.skipIf(whyNoLab !== null)(
           expect(stopped.reason).toBe("Stopped");
           expect(openWays(stopped)).toEqual(["start: resume", "stop: noop", "delete: delete"]);
           expect(await left(vmOfProcess())).toEqual([`sandboxes/${id}/workspace.img`]);
+          const workspace = join(vmOfProcess(), `sandboxes/${id}/workspace.img`);
+          // It was asked to end once, and had the time for it.
+          expect((await run("debugfs", ["-R", "cat ends", workspace])).stdout).toBe("asked\ndone\n");
           await back.delete(id);
           await eventually("gone", async () => (await back.list()).items.length === 0, LIMIT_MS);
           expect(await left(vmOfProcess())).toEqual([]);
