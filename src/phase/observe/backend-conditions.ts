@@ -60,7 +60,8 @@ export function findCondition(list: unknown, type: string, generation: number | 
 
 /** When the latest of a list's conditions changed, whatever it says; `null` when none tells. */
 export function lastTransition(list: unknown): number | null {
-  return Math.max(0, ...objectsOf(list).map(timeOf)) || null;
+  // No arguments of a call: a list of a hundred thousand would fill the stack.
+  return objectsOf(list).reduce((latest, condition) => Math.max(latest, timeOf(condition)), 0) || null;
 }
 
 /** The finding where it is one condition about the present object. */

@@ -405,3 +405,11 @@ describe("the main container", () => {
     ).toBe(true);
   });
 });
+
+it("reads a pod with more conditions than a call takes arguments", () => {
+  const one = { type: "PodScheduled", status: "True", lastTransitionTime: "2026-10-20T11:40:02Z" };
+  const conditions = Array.from({ length: 300_000 }, () => one);
+  expect(observePod({ pod: { status: { phase: "Failed", reason: "Evicted", conditions } } }).completed).toBe(
+    true,
+  );
+});
