@@ -12,8 +12,8 @@ import { podContainers, type PodContainers } from "./pod-containers.js";
 /** Kubernetes rounds its timestamps to seconds. */
 export const KUBERNETES_PRECISION_MS = 1000;
 
-/** What the clock by which a pod was made may be behind the one by which its start was asked for. */
-const CLOCK_SKEW_MS = 5000;
+/** What a cluster's clock may be behind the one by which a start was asked for. */
+export const CLOCK_SKEW_MS = 5000;
 
 /** What a pod says, read for deciding. */
 export interface PodView {

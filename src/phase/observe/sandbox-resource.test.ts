@@ -399,7 +399,7 @@ describe("evidence", () => {
   );
 
   it.each(["PodSucceeded", "PodFailed"])(
-    "of an end is this run's by its generation, whatever the clocks say: %s",
+    "of an end is this run's by its generation, where the clocks differ by seconds: %s",
     (word) => {
       const lastTransitionTime = "2026-10-20T11:40:02Z";
       const run = { startRequestedAt: Date.parse("2026-10-20T11:40:05.200Z") };
@@ -409,6 +409,14 @@ describe("evidence", () => {
       const generation = (sandbox(RUN)["metadata"] as Json)["generation"] as number;
       const current = sandbox(RUN, [{ ...at, observedGeneration: generation }]);
       expect(completed(current, { run })).toBe(true);
+      // A run is started again without a change of the specification, which numbers nothing anew.
+      const before = Date.parse(lastTransitionTime);
+      const started = (afterMs: number): Json => ({ run: { startRequestedAt: before + afterMs } });
+      expect(completed(current, started(5_999))).toBe(true);
+      expect(completed(current, started(6_000))).toBe(false);
+      expect(completed(current, { run: { startRequestedAt: before + 6_000, confirmed: true } })).toBe(true);
+      const undated = { ...at, observedGeneration: generation, lastTransitionTime: null };
+      expect(completed(sandbox(RUN, [undated]), started(6_000))).toBe(true);
       // Without a generation on either side the time decides.
       expect(completed(sandbox(RUN, [at]), { run })).toBe(false);
       const unnumbered = {

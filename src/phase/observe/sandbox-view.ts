@@ -7,7 +7,7 @@ import {
 } from "./backend-conditions.js";
 import { at, flagOf, integerOf, textOf, wordOf, type JsonObject } from "./json.js";
 import { instanceKeyOf, isEarlierRun, type ObserveOptions } from "./options.js";
-import { KUBERNETES_PRECISION_MS } from "./pod-view.js";
+import { CLOCK_SKEW_MS, KUBERNETES_PRECISION_MS } from "./pod-view.js";
 import type { SandboxPods } from "./sandbox-pods.js";
 
 /**
@@ -68,12 +68,16 @@ export function sandboxView(
 }
 
 /**
- * Where no generation tells, what was said before this start was asked for is about the run before it. The instance on the
- * resource does not tell either: the next run's is written there before anything is said of that run.
+ * What was said before this start was asked for is about the run before it. A generation only tells that the
+ * specification is the present one: a run may be started again without a change of that, so that what is of the present
+ * generation is given as much as two clocks may differ by. The instance on the resource does not tell: the next run's is
+ * written there before anything is said of that run.
  */
 function ofThisRun(condition: BackendCondition | null, options: ObserveOptions): BackendCondition | null {
-  if (condition === null || condition.numbered) return condition;
-  return isEarlierRun(options, condition.at, KUBERNETES_PRECISION_MS) ? null : condition;
+  if (condition === null || condition.at === null) return condition;
+  if (condition.numbered && options.run?.confirmed === true) return condition;
+  const said = condition.numbered ? condition.at + CLOCK_SKEW_MS : condition.at;
+  return isEarlierRun(options, said, KUBERNETES_PRECISION_MS) ? null : condition;
 }
 
 /** v1beta1 has a mode, v1alpha1 a replica count whose absence means 1. The status count is never evidence. */
