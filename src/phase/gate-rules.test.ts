@@ -81,6 +81,12 @@ const starts: readonly Case[] = [
   [
     "start-recoverable",
     "restart",
+    record("Error", { reason: "TerminationByKubelet" }),
+    { ...automatic, policy },
+  ],
+  [
+    "start-recoverable",
+    "restart",
     record("Completed", { reason: "MainProcessCompleted" }),
     { ...automatic, policy },
   ],

@@ -1,6 +1,12 @@
 import { isEmptyBackend, isGoing } from "./evidence.js";
 import type { Observation } from "./observation.js";
-import { catalogName, ISOLATION_BACKEND_MISMATCH, restartableReasons, timeoutReasons } from "./reasons.js";
+import {
+  catalogName,
+  isRecoverable as isRecoverableReason,
+  ISOLATION_BACKEND_MISMATCH,
+  restartableReasons,
+  timeoutReasons,
+} from "./reasons.js";
 import type { PhasePolicy, SandboxRecord } from "./record.js";
 
 /**
@@ -91,7 +97,7 @@ export interface GateRule {
 }
 
 function isRecoverable({ record, policy }: GateInput): boolean {
-  return typeof record.reason === "string" && policy?.recoverable?.includes(record.reason) === true;
+  return typeof record.reason === "string" && isRecoverableReason(record.reason, policy);
 }
 
 function isResult({ record }: GateInput): boolean {

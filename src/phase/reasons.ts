@@ -1,6 +1,7 @@
 import { type ConditionCause, sanitizeReason } from "../conditions/index.js";
 import type { Observation } from "./observation.js";
 import type { Phase } from "./phase.js";
+import type { PhasePolicy } from "./record.js";
 
 /** Deadline expiry, by the deadline's phase (OpenShell's provisioning deadline). */
 export const PROVISIONING_TIMED_OUT = "ProvisioningTimedOut";
@@ -208,6 +209,12 @@ const namings: ReadonlyMap<string, Naming> = new Map(
  */
 export function catalogName(reason: string): string {
   return namings.get(reason)?.name ?? reason;
+}
+
+/** Whether the policy welcomes an automatic start from this reason, by the word itself or by the catalog's name for it. */
+export function isRecoverable(reason: string, policy: PhasePolicy | undefined): boolean {
+  const welcome = policy?.recoverable ?? [];
+  return welcome.includes(reason) || welcome.includes(catalogName(reason));
 }
 
 /**

@@ -93,7 +93,7 @@ export interface PhasePolicy {
   readonly requireSession?: boolean | undefined;
   /** The driver removes the compute object when it stops a sandbox, so that absence confirms a stop. Default `false`. */
   readonly removesComputeOnStop?: boolean | undefined;
-  /** Reasons of a result from which an automatic start is welcome. Default: none. */
+  /** Reasons of a result from which an automatic start is welcome, a backend's words by their catalog name too. Default: none. */
   readonly recoverable?: readonly string[] | undefined;
 }
 
