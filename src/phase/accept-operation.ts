@@ -1,4 +1,5 @@
 import { stateIsolationMismatch } from "../conditions/index.js";
+import { isMarked } from "./evidence.js";
 import type { GateDecision, Operation, OperationRoute } from "./gate-rules.js";
 import { ISOLATION_BACKEND_MISMATCH } from "./reasons.js";
 import type { DesiredState, SandboxRecord } from "./record.js";
@@ -91,7 +92,8 @@ function started(
   return {
     ...enter(record, phase, "Starting", "Start was accepted.", now),
     desired: "running",
-    startRequestedAt: again ? (record.startRequestedAt ?? now) : now,
+    // What the gateway's own shutdown has stopped is behind a retry too.
+    startRequestedAt: again && !isMarked(record) ? (record.startRequestedAt ?? now) : now,
     previousFinishedAt: again
       ? (record.previousFinishedAt ?? null)
       : (record.finishedAt ?? record.previousFinishedAt ?? null),

@@ -111,6 +111,11 @@ export function isOwnEnd(record: SandboxRecord, observation: Observation): boole
   return finishedAt >= requested && (previous === null || finishedAt > previous);
 }
 
+/** Whether the gateway's own shutdown asked for the run to be stopped, and no gateway has come up since. */
+export function isMarked({ shutdownStopAt }: SandboxRecord): boolean {
+  return typeof shutdownStopAt === "number";
+}
+
 /** Whether an end at this instant, or one without a time, is what the gateway's own shutdown brought about. */
 export function isShutdownEnd({ shutdownStopAt }: SandboxRecord, finishedAt: number | null): boolean {
   if (typeof shutdownStopAt !== "number") return false;

@@ -1,7 +1,11 @@
 import { describe, expect, it } from "vitest";
+import { applyExitReport } from "./apply-exit-report.js";
+import { applySession } from "./apply-session.js";
 import { absent, present, type Observation } from "./observation.js";
+import { observeDockerInspect } from "./observe/index.js";
 import { phases, type Phase } from "./phase.js";
-import type { DesiredState, SandboxRecord } from "./record.js";
+import { reconcileRecord } from "./reconcile-record.js";
+import { expectedRun, type DesiredState, type SandboxRecord } from "./record.js";
 import { applyRecovery, applyShutdown, planRecovery, planShutdown } from "./recovery.js";
 
 const now = 9;
@@ -68,6 +72,10 @@ describe("a plan for the start of a gateway", () => {
     expect(planRecovery(failed("NodeLost"), { ...mine, policy }).call).toBeNull();
     expect(planRecovery(failed("Evicted"), mine).call).toBeNull();
     expect(planRecovery(failed(null), { ...mine, policy }).call).toBeNull();
+    // A backend's word is the reason that it means.
+    expect(planRecovery(failed("Preempting"), { ...mine, policy: { recoverable: ["Preempted"] } }).call).toBe(
+      "start",
+    );
   });
 
   it("calls nothing for what a look finds to have failed, and says so", () => {
@@ -223,10 +231,71 @@ describe("a plan for the start of a gateway", () => {
           phase: "Error",
           shutdownStopAt: null,
         });
-      // A start that is retained for its retry still waits for the end of that shutdown.
-      const starting = { ...marked, phase: "Starting" } as const;
-      expect(applyRecovery(starting, "start", "error", mine).record).toBe(starting);
     });
+
+    it("keeps its end away from a start that is retained for its retry, and nothing of what the retry brings about", () => {
+      const later = { ...mine, now: at + 10_000 };
+      const starting = { ...marked, phase: "Starting", startRequestedAt: at - 60_000 } as const;
+      const cases = [
+        ["error", later],
+        ["error", { ...later, managesLifecycle: false }],
+        ["not-found", { ...later, managesLifecycle: false }],
+      ] as const;
+      for (const [result, options] of cases) {
+        const kept = applyRecovery(starting, "start", result, options);
+        expect(kept).toEqual({
+          record: { ...starting, shutdownStopAt: null, startRequestedAt: later.now, updatedAt: later.now },
+          changed: true,
+          refused: null,
+        });
+        expect(applyRecovery(kept.record, "start", result, options).record).toBe(kept.record);
+        const inspect = {
+          State: { Status: "exited", ExitCode: 143, FinishedAt: new Date(at + 100).toISOString() },
+        };
+        const old = observeDockerInspect({ inspect }, { run: expectedRun(kept.record) });
+        expect(reconcileRecord(kept.record, old, null, later.now + 1).record).toBe(kept.record);
+        expect(planRecovery(kept.record, { ...mine, observation: seen({ ...end, ...killed }) }).call).toBe(
+          "start",
+        );
+        // The call has taken effect after all: what it started ends by itself.
+        const runs = applySession(kept.record, { connected: true, instanceId: "i-2" }, later.now + 2).record;
+        const report = { instanceId: "i-2", exitCode: 0, finishedAt: later.now + 3 };
+        expect(applyExitReport(runs, report, later.now + 3).record.phase).toBe("Completed");
+      }
+    });
+
+    it("is over for a result that only the look shows: the supervisor's code is still taken", () => {
+      const exited = seen({ ...end, finishedAt: at - 2_000, failureReason: "ProcessExited" });
+      const plan = planRecovery({ ...marked, instanceId: "i-1" }, { ...mine, observation: exited });
+      expect(plan).toMatchObject({ call: null, record: { phase: "Error", shutdownStopAt: null } });
+      expect(planRecovery(plan.record, { ...mine, observation: exited }).changed).toBe(false);
+      const report = { instanceId: "i-1", exitCode: 0 };
+      expect(applyExitReport(plan.record, report, now).record.phase).toBe("Completed");
+    });
+
+    it("is of the first shutdown that asked: what that has stopped ended before a second one", () => {
+      const first = planShutdown(record("Ready"), { ...mine, now: at }).record;
+      const second = planShutdown(first, { ...mine, now: at + 5_000 });
+      expect(second).toEqual({ call: "stop", record: first, changed: false, sessionCleanup: false });
+      const look = seen({ ...end, ...killed, finishedAt: at + 2_000 });
+      expect(planRecovery(second.record, { ...mine, observation: look }).call).toBe("start");
+    });
+  });
+
+  it("starts again at once what only the look shows that its runtime ended, as it would from the record", () => {
+    for (const reason of ["ContainerRuntimeRestart", "ContainerStopped"]) {
+      const look = seen({ running: false, failureReason: reason, failureClass: "terminal" });
+      const plan = planRecovery(record("Ready"), { ...mine, observation: look });
+      expect(plan).toMatchObject({ call: "start", changed: true, record: { phase: "Error", reason } });
+      expect(planRecovery(plan.record, { ...mine, observation: look }).call).toBe("start");
+      expect(applyRecovery(plan.record, "start", "ok", mine).record).toMatchObject({
+        phase: "Provisioning",
+        reason: "Resumed",
+      });
+      expect(planRecovery(record("Starting"), { ...others, observation: look }).call).toBeNull();
+      const coded = seen({ ...look, completed: true, exitCode: 143, finishedAt: 5 });
+      expect(planRecovery(record("Ready"), { ...mine, observation: coded }).call).toBeNull();
+    }
   });
 
   it("finishes a stop whatever is seen", () => {

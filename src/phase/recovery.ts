@@ -1,6 +1,6 @@
-import { isOwnEnd, isShutdownEnd } from "./evidence.js";
+import { isMarked, isOwnEnd, isShutdownEnd } from "./evidence.js";
 import type { Observation } from "./observation.js";
-import { BACKEND_RESOURCE_MISSING } from "./reasons.js";
+import { BACKEND_RESOURCE_MISSING, isRecoverable } from "./reasons.js";
 import { reconcileRecord } from "./reconcile-record.js";
 import type { PhasePolicy, SandboxRecord } from "./record.js";
 import { enter, unchanged, type Transition } from "./transition.js";
@@ -73,8 +73,10 @@ export function planRecovery(record: SandboxRecord, options: SweepOptions): Swee
   if (seen !== null && !stopped && isEvidence(record, seen)) {
     const looked = reconcileRecord(record, seen, null, now, options.policy);
     const { phase } = looked.record;
-    if (looked.changed && phase !== record.phase && (phase === "Error" || phase === "Completed"))
-      return { call: null, record: looked.record, changed: true, sessionCleanup: true };
+    if (looked.changed && phase !== record.phase && (phase === "Error" || phase === "Completed")) {
+      const settled = unmarked(looked.record, now);
+      return { call: recoveryCall(settled, options), record: settled, changed: true, sessionCleanup: true };
+    }
   }
   const next = stopped ? afterShutdownEnd(record, seen, now) : call === null ? unmarked(record, now) : record;
   return { call, record: next, changed: next !== record, sessionCleanup: record.phase === "Stopped" };
@@ -101,9 +103,7 @@ function afterShutdownEnd(record: SandboxRecord, { finishedAt }: Observation, no
 
 /** Without the mark of a shutdown, which is of no more use once a gateway is up. */
 function unmarked(record: SandboxRecord, now: number): SandboxRecord {
-  return typeof record.shutdownStopAt === "number"
-    ? { ...record, shutdownStopAt: null, updatedAt: now }
-    : record;
+  return isMarked(record) ? { ...record, shutdownStopAt: null, updatedAt: now } : record;
 }
 
 function recoveryCall(record: SandboxRecord, { managesLifecycle, policy }: SweepOptions): SweepPlan["call"] {
@@ -130,7 +130,7 @@ function recoveryCall(record: SandboxRecord, { managesLifecycle, policy }: Sweep
 
 function isResumable({ reason, exitCode }: SandboxRecord, policy: PhasePolicy | undefined): boolean {
   if (typeof reason !== "string") return false;
-  if (policy?.recoverable?.includes(reason) === true) return true;
+  if (isRecoverable(reason, policy)) return true;
   return typeof exitCode !== "number" && RESUMABLE.has(reason);
 }
 
@@ -167,7 +167,7 @@ export function applyRecovery(
   if (result === "ok") return { record: restarted(record, now), changed: true, refused: null };
   // A start that was accepted before is retained for its retry; the deadline bounds it.
   if (record.phase === "Starting" && (result === "error" || !options.managesLifecycle))
-    return unchanged(record);
+    return retained(record, now);
   if (record.phase === "Error") return unchanged(record);
   const left = unmarked(record, now);
   const next =
@@ -190,8 +190,17 @@ export function applyRecovery(
 }
 
 /** A start under way is repeated, unless the gateway itself had stopped what it brought about. */
-function isSameStart({ phase, shutdownStopAt }: SandboxRecord): boolean {
-  return phase === "Starting" && typeof shutdownStopAt !== "number";
+function isSameStart(record: SandboxRecord): boolean {
+  return record.phase === "Starting" && !isMarked(record);
+}
+
+/**
+ * A start that waits for its retry. Over what a shutdown stopped it is a new one from now on: its time keeps that end
+ * away as the mark did, and takes nothing of what the retry brings about for the shutdown's doing.
+ */
+function retained(record: SandboxRecord, now: number): Transition {
+  if (!isMarked(record)) return unchanged(record);
+  return { record: { ...unmarked(record, now), startRequestedAt: now }, changed: true, refused: null };
 }
 
 function restarted(record: SandboxRecord, now: number): SandboxRecord {
@@ -215,7 +224,8 @@ function restarted(record: SandboxRecord, now: number): SandboxRecord {
  *
  * The plan's record says when the stop was asked for, so that the next start takes no end that the stop caused for a
  * result: write it before the call. A gateway that dies in between leaves a run that counts as stopped, whenever it
- * ends. How the call ended goes to {@link applyShutdown}.
+ * ends. How the call ended goes to {@link applyShutdown}. Close whatever looks at the backend first (a `Reconciler`): a
+ * look that is applied in between takes the end that it sees for the run's own.
  *
  * @example
  * ```ts
@@ -235,10 +245,12 @@ export function planShutdown(record: SandboxRecord, options: SweepOptions): Swee
     record.phase === "Ready" ||
     record.phase === "Unknown";
   const stops = managesLifecycle && runs;
+  // What was asked to stop already may have ended since: the first time counts.
+  const marks = stops && !isMarked(record);
   return {
     call: stops ? "stop" : null,
-    record: stops ? { ...record, shutdownStopAt: now, updatedAt: now } : record,
-    changed: stops,
+    record: marks ? { ...record, shutdownStopAt: now, updatedAt: now } : record,
+    changed: marks,
     sessionCleanup: false,
   };
 }

@@ -21,6 +21,18 @@ const record = (phase: SandboxRecord["phase"], more: Partial<SandboxRecord> = {}
 
 const seen = (more: Partial<Observation>): Observation => ({ ...present(null), ...more });
 
+describe("a retry of a start", () => {
+  it("is a new start over what the gateway's own shutdown has stopped, under the same instance id", () => {
+    const route = { allowed: true, route: "retry", rule: "start-retry" } as const;
+    const starting = record("Starting", { startRequestedAt: 3, expectedInstanceId: "i-2" });
+    const again = acceptOperation(starting, "start", route, { now: 9, instanceId: "i-3" }).record;
+    expect(again).toMatchObject({ startRequestedAt: 3, expectedInstanceId: "i-2", shutdownStopAt: null });
+    const marked = { ...starting, shutdownStopAt: 5 };
+    const after = acceptOperation(marked, "start", route, { now: 9, instanceId: "i-3" }).record;
+    expect(after).toMatchObject({ startRequestedAt: 9, expectedInstanceId: "i-2", shutdownStopAt: null });
+  });
+});
+
 describe("sessions", () => {
   it("do not pass a deadline, an admission or a deadline's earlier phase", () => {
     const session = { connected: true, instanceId: "i-1" };
