@@ -18,6 +18,7 @@ import {
   type PhaseDecision,
   type SandboxRecord,
 } from "./index.js";
+import { endNames } from "./reasons.js";
 
 // The same cases in every run: a test that fails sometimes teaches nobody.
 fc.configureGlobal({ seed: 20_260_101 });
@@ -214,6 +215,33 @@ describe("what is published of a backend's word", () => {
     }
     const unknown: SandboxRecord = { phase: "Error", desired: "running", since: NOW, reason: "Unknown" };
     expect(allowedOperations({ record: unknown, by: "user", now: NOW }).start.allowed).toBe(false);
+  });
+
+  const ends = Object.keys(reasons).filter(
+    (name) => isOver(name) && !reasons[name]?.phases?.some((phase) => isWaiting(phase)),
+  );
+
+  it("has every name of the catalog for an end", () => {
+    expect([...endNames].filter((name) => !ends.includes(name) && isOver(name))).toEqual([]);
+    expect([...endNames].filter((name) => reasons[name]?.phases?.some((phase) => isWaiting(phase)))).toEqual(
+      [],
+    );
+    expect(ends.filter((name) => !endNames.has(name))).toEqual([]);
+  });
+
+  it.each(ends)("tells no sandbox that is waited for that it ended by the catalog's own name: %s", (name) => {
+    let waited = 0;
+    for (const observation of [...sandboxesWith(name), ...openShellWith(name), ...podsWith(name)]) {
+      if (observation.failureReason !== null) continue;
+      for (const { phase, conditions } of decisionsOf(observation))
+        for (const condition of conditions)
+          if (isWaiting(phase) && matchesReason(condition, name)) {
+            waited += 1;
+            expect(ends).not.toContain(condition.reason);
+            expect(condition.cause?.reason).toBe(name);
+          }
+    }
+    expect(waited).toBeGreaterThan(0);
   });
 
   it("tells no sandbox that is waited for that it ended", () => {

@@ -203,6 +203,38 @@ const namings: ReadonlyMap<string, Naming> = new Map(
   ),
 );
 
+/** Names of the catalog's own by which a driver or a controller says that it is over, beside those that stand above. */
+const FURTHER_ENDS: readonly string[] = [
+  "StartFailed",
+  "MainProcessExited",
+  "ResourceAdmissionDenied",
+  "BootstrapFailed",
+  "BootstrapAttemptsExhausted",
+  "BootstrapDeadlineExceeded",
+  "ContainerCreateFailed",
+  "ContainerDead",
+  "RemovalFailed",
+  "SandboxTokenWriteFailed",
+  "WorkspaceValidationFailed",
+  "ProvisioningFailed",
+];
+
+/**
+ * The catalog's names for what is over: none that it lets accompany what is still waited for, as a container that
+ * prepares, which may fail and be tried again.
+ */
+export const endNames: ReadonlySet<string> = new Set(
+  [
+    ...restartableReasons,
+    ...exitReasons,
+    ...keptErrors,
+    ...[...namings.values()].flatMap(({ name, isEnd }) => (isEnd ? [name] : [])),
+    ...FURTHER_ENDS,
+  ].filter(
+    (name) => name !== "InitFailed" && !backendWords[name]?.phases.some((phase) => WAITING.includes(phase)),
+  ),
+);
+
 /**
  * The name of the catalog for what a record's reason says, where that is a backend's word: what the gates decide by, so
  * that a failure is the same one under both of its names.
@@ -233,6 +265,8 @@ export function published(
   const naming = namings.get(word);
   const literal = failureReason !== null ? sanitizeReason(word) : PUBLISHABLE.test(word) ? word : fallback;
   // An observer's own verdict is the catalog's word already, and stands whatever comes of it.
+  if (failureReason === null && WAITING.includes(phase) && endNames.has(word))
+    return withCause(fallback, word);
   if (naming === undefined || (naming.name === word && failureReason !== null)) return { reason: literal };
   const { name, phases, isRenamed, isEnd } = naming;
   if (isEnd && WAITING.includes(phase)) return withCause(fallback, word);
