@@ -1,3 +1,4 @@
+import { inspect } from "node:util";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { clip, hasMethods, invalid, isSlipwayError, kindOf, show, SlipwayError } from "./errors.js";
@@ -70,6 +71,20 @@ function hostile(): readonly object[] {
   return [revoked.proxy, new Proxy({}, handler), withGetter, Object.create(withGetter) as object];
 }
 
+describe("an error about a value", () => {
+  it("has it for a program, and shows it to nobody who prints or logs the error", () => {
+    const value = { url: "postgres://user:s3cret@host" };
+    const error = new SlipwayError("INVALID_OPTION", "Invalid store", { field: "store", value });
+    expect(error.value).toBe(value);
+    expect(error).toMatchObject({ code: "INVALID_OPTION", field: "store", value });
+    expect(inspect(error)).toContain("INVALID_OPTION");
+    expect([inspect(error), JSON.stringify(error), JSON.stringify({ ...error })].join()).not.toContain(
+      "s3cret",
+    );
+    expect(new SlipwayError("INVALID_STATE", "Invalid").value).toBeUndefined();
+  });
+});
+
 describe("kindOf", () => {
   class PgStore {
     readonly url = "postgres://user:s3cret@host";
@@ -94,9 +109,10 @@ describe("kindOf", () => {
   });
 
   it("takes for the name of a class only what is one", () => {
-    for (const name of ["a s3cret", 5, "s3cret", "S3cret-s"]) {
+    for (const name of ["a s3cret", 5, "s3cret", "S3cret-s", "S3cret"]) {
       const value = Object.create({ constructor: { name } }) as object;
       expect(kindOf(value)).toBe("an object");
+      expect(kindOf({ constructor: { name } })).toBe("an object");
     }
   });
 

@@ -61,15 +61,15 @@ export class SlipwayError extends Error {
   readonly code: SlipwayErrorCode;
   /** Path of the offending field, `undefined` when the mistake is about none. */
   readonly field: string | undefined;
-  /** The value found there, as it was given. */
-  readonly value: unknown;
+  /** The value found there, as it was given. Not enumerable: who logs the error does not log what a port holds. */
+  declare readonly value: unknown;
 
   /** Makes an error. The message is for people: never parse it. */
   constructor(code: SlipwayErrorCode, message: string, detail: SlipwayErrorDetail = {}) {
     super(message, detail);
     this.code = code;
     this.field = detail.field;
-    this.value = detail.value;
+    Object.defineProperty(this, "value", { value: detail.value, configurable: true });
   }
 }
 
@@ -172,7 +172,8 @@ function showObject(value: object): string {
  */
 export function kindOf(value: unknown): string {
   try {
-    const name: unknown = (value as object).constructor.name;
+    const maker: unknown = (value as object).constructor;
+    const name: unknown = typeof maker === "function" ? maker.name : undefined;
     // What somebody put in place of a class may be any text.
     if (typeof name === "string" && /^[A-Z]\w{0,60}$/.test(name)) return name;
   } catch {
