@@ -78,9 +78,9 @@ describe("an error about a value", () => {
     expect(error.value).toBe(value);
     expect(error).toMatchObject({ code: "INVALID_OPTION", field: "store", value });
     expect(inspect(error)).toContain("INVALID_OPTION");
-    expect([inspect(error), JSON.stringify(error), JSON.stringify({ ...error })].join()).not.toContain(
-      "s3cret",
-    );
+    expect(
+      [inspect(error), JSON.stringify(error), JSON.stringify(Object.assign({}, error))].join(),
+    ).not.toContain("s3cret");
     expect(new SlipwayError("INVALID_STATE", "Invalid").value).toBeUndefined();
   });
 });
