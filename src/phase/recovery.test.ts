@@ -273,6 +273,56 @@ describe("a plan for the start of a gateway", () => {
       expect(applyExitReport(plan.record, report, now).record.phase).toBe("Completed");
     });
 
+    it.each<[string, Partial<Observation>, Phase]>([
+      ["a kill", { ...end, ...killed, finishedAt: at + 100 }, "Error"],
+      ["a kill without a time or a code", { ...end, failureReason: "Killed" }, "Error"],
+      ["a success", { ...end, exitCode: 0, finishedAt: at + 100 }, "Completed"],
+      ["a stop under way", { running: true, terminating: true }, "Stopping"],
+    ])(
+      "takes back what a look recorded between the mark and the end of the gateway: %s",
+      (_what, look, phase) => {
+        const looked = reconcileRecord(marked, seen(look), null, at + 200).record;
+        expect(looked).toMatchObject({ phase, shutdownStopAt: at });
+        for (const observation of [null, seen({ ...end, ...killed, finishedAt: at + 100 })]) {
+          const plan = planRecovery(looked, { ...mine, observation });
+          expect(plan.call).toBe("start");
+          expect(applyRecovery(plan.record, "start", "ok", { ...mine, now: at + 300 }).record).toMatchObject({
+            phase: "Provisioning",
+            desired: "running",
+            exitCode: null,
+            finishedAt: null,
+            startRequestedAt: at + 300,
+            shutdownStopAt: null,
+          });
+          for (const result of ["error", "not-found"] as const)
+            expect(applyRecovery(plan.record, "start", result, mine).record).toMatchObject({
+              phase: "Error",
+              shutdownStopAt: null,
+            });
+        }
+        // A gateway that starts nothing leaves a result, and finishes a stop.
+        const left = planRecovery(looked, others);
+        expect(left.call).toBe(phase === "Stopping" ? "stop" : null);
+        const stopped = applyRecovery(left.record, "stop", "ok", others).record;
+        expect(stopped).toMatchObject({ phase: "Stopped", shutdownStopAt: null });
+        if (left.call === null) expect(left.record).toMatchObject({ phase, shutdownStopAt: null });
+      },
+    );
+
+    it("takes back nothing else that was recorded in between", () => {
+      const before = reconcileRecord(
+        marked,
+        seen({ ...end, exitCode: 0, finishedAt: at - 2_000 }),
+        null,
+        at + 200,
+      ).record;
+      expect(planRecovery(before, mine)).toMatchObject({ call: null, record: { phase: "Completed" } });
+      const gone = reconcileRecord(marked, absent(null), null, at + 200).record;
+      expect(planRecovery(gone, mine)).toMatchObject({ call: null, record: { phase: "Error" } });
+      for (const desired of ["stopped", "deleted"] as const)
+        expect(planRecovery({ ...marked, phase: "Completed", desired }, mine).call).toBeNull();
+    });
+
     it("is of the first shutdown that asked: what that has stopped ended before a second one", () => {
       const first = planShutdown(record("Ready"), { ...mine, now: at }).record;
       const second = planShutdown(first, { ...mine, now: at + 5_000 });

@@ -1,6 +1,6 @@
 import { isMarked, isOwnEnd, isShutdownEnd } from "./evidence.js";
 import type { Observation } from "./observation.js";
-import { BACKEND_RESOURCE_MISSING, isRecoverable } from "./reasons.js";
+import { BACKEND_RESOURCE_MISSING, catalogName, exitReasons, isRecoverable } from "./reasons.js";
 import { reconcileRecord } from "./reconcile-record.js";
 import type { PhasePolicy, SandboxRecord } from "./record.js";
 import { enter, unchanged, type Transition } from "./transition.js";
@@ -109,6 +109,7 @@ function unmarked(record: SandboxRecord, now: number): SandboxRecord {
 function recoveryCall(record: SandboxRecord, { managesLifecycle, policy }: SweepOptions): SweepPlan["call"] {
   // A result that was stopped afterwards keeps its phase; nothing starts it but a user.
   if (record.desired !== "running" && record.phase !== "Stopping") return null;
+  if (managesLifecycle && isShutdownResult(record)) return "start";
   switch (record.phase) {
     case "Stopping":
       return "stop";
@@ -126,6 +127,22 @@ function recoveryCall(record: SandboxRecord, { managesLifecycle, policy }: Sweep
     case "Deleted":
       return null;
   }
+}
+
+/**
+ * Whether a look that was applied between a shutdown's mark and the end of its gateway has recorded what that shutdown did:
+ * no result is marked, so that whatever stands in a marked record came later.
+ */
+function isShutdownResult(record: SandboxRecord): boolean {
+  if (!isMarked(record) || record.desired !== "running") return false;
+  if (record.phase === "Stopping") return true;
+  return isRunEnd(record) && isShutdownEnd(record, record.finishedAt ?? null);
+}
+
+/** A lost object, a conflict of owners or an expired attempt is no end of a run. */
+function isRunEnd({ phase, exitCode, reason }: SandboxRecord): boolean {
+  if (phase !== "Error") return phase === "Completed";
+  return typeof exitCode === "number" || (typeof reason === "string" && exitReasons.has(catalogName(reason)));
 }
 
 function isResumable({ reason, exitCode }: SandboxRecord, policy: PhasePolicy | undefined): boolean {
@@ -156,10 +173,11 @@ export function applyRecovery(
   options: SweepOptions,
 ): Transition {
   const { now } = options;
+  const left = unmarked(record, now);
   if (call === "stop") {
     if (result === "error") return unchanged(record);
     return {
-      record: enter(record, "Stopped", "Stopped", "Stopped; the gateway finished it when it came up.", now),
+      record: enter(left, "Stopped", "Stopped", "Stopped; the gateway finished it when it came up.", now),
       changed: true,
       refused: null,
     };
@@ -168,8 +186,7 @@ export function applyRecovery(
   // A start that was accepted before is retained for its retry; the deadline bounds it.
   if (record.phase === "Starting" && (result === "error" || !options.managesLifecycle))
     return retained(record, now);
-  if (record.phase === "Error") return unchanged(record);
-  const left = unmarked(record, now);
+  if (record.phase === "Error") return { record: left, changed: left !== record, refused: null };
   const next =
     result === "not-found"
       ? enter(
@@ -213,7 +230,7 @@ function restarted(record: SandboxRecord, now: number): SandboxRecord {
     finishedAt: null,
     updatedAt: now,
   };
-  return record.phase === "Error"
+  return record.phase === "Error" || record.phase === "Completed" || record.phase === "Stopping"
     ? enter(fenced, "Provisioning", "Resumed", "Started again after its runtime went down.", now)
     : fenced;
 }
@@ -225,7 +242,7 @@ function restarted(record: SandboxRecord, now: number): SandboxRecord {
  * The plan's record says when the stop was asked for, so that the next start takes no end that the stop caused for a
  * result: write it before the call. A gateway that dies in between leaves a run that counts as stopped, whenever it
  * ends. How the call ended goes to {@link applyShutdown}. Close whatever looks at the backend first (a `Reconciler`): a
- * look that is applied in between takes the end that it sees for the run's own.
+ * look that is applied in between records the end that it sees, and only a recovery takes that back.
  *
  * @example
  * ```ts
