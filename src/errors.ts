@@ -69,7 +69,8 @@ export class SlipwayError extends Error {
     super(message, detail);
     this.code = code;
     this.field = detail.field;
-    Object.defineProperty(this, "value", { value: detail.value, configurable: true });
+    // Of a property's description, the detail has the value and nothing else.
+    Object.defineProperty(this, "value", detail);
   }
 }
 
@@ -172,10 +173,11 @@ function showObject(value: object): string {
  */
 export function kindOf(value: unknown): string {
   try {
-    const maker: unknown = (value as object).constructor;
-    const name: unknown = typeof maker === "function" ? maker.name : undefined;
+    const { constructor } = value as object;
+    const name: unknown = constructor.name;
     // What somebody put in place of a class may be any text.
-    if (typeof name === "string" && /^[A-Z]\w{0,60}$/.test(name)) return name;
+    if (typeof constructor === "function" && typeof name === "string" && /^[A-Z]\w{0,60}$/.test(name))
+      return name;
   } catch {
     // It has no class, or does not want to be looked at.
   }

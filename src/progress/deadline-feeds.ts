@@ -16,14 +16,7 @@ export class DeadlineFeeds {
 
   add(sink: ProgressSink, options: FeedOptions): Disposable {
     if (!hasMethods(sink, "progress"))
-      throw invalid(
-        "INVALID_OPTION",
-        "feed",
-        "deadline",
-        "a deadline that takes progress",
-        sink,
-        typeof sink,
-      );
+      throw invalid("INVALID_OPTION", "feed", "deadline", "a deadline", sink, typeof sink);
     const { phase } = options as { readonly phase: unknown };
     if (typeof phase !== "string" && typeof phase !== "function") {
       throw invalid("INVALID_OPTION", "feed", "phase", "a name or a function", phase);
