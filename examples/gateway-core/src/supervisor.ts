@@ -20,16 +20,23 @@ async function supervise(): Promise<number> {
   const program = fileURLToPath(import.meta.url);
   const log = (line: string): void => console.error(`${new Date().toISOString()} ${line}`);
   const supervisor = new Supervisor({ settings, program, signal: cancel.signal, log });
+  const cancelBootstrap = (): void => {
+    cancel.abort(new Error("the supervisor was told to end"));
+    setTimeout(() => {
+      // Else what was claimed before is started by now, and ends in good order.
+      if (supervisor.isBootstrapping) process.exit(TERMINATED);
+    }, CANCEL_GRACE_MS).unref();
+  };
   process.on("SIGTERM", () => {
-    if (supervisor.isBootstrapping) {
-      cancel.abort(new Error("the supervisor was told to end"));
-      setTimeout(() => process.exit(TERMINATED), CANCEL_GRACE_MS).unref();
-    } else {
-      void supervisor.leave().then((code) => setTimeout(() => process.exit(code), REPORT_GRACE_MS));
-    }
+    if (supervisor.isBootstrapping) cancelBootstrap();
+    else void supervisor.leave().then((code) => setTimeout(() => process.exit(code), REPORT_GRACE_MS));
   });
-  // Whoever started this program in the same process asks the workload with it; else it is a terminal, which does.
-  process.on("SIGINT", () => void supervisor.workloadWasAsked());
+  // Whoever started this program in the same process asks the workload with it; else it is a terminal, which does, and
+  // whose second interrupt ends this program as it ends any.
+  process.once("SIGINT", () => {
+    if (supervisor.isBootstrapping) cancelBootstrap();
+    else void supervisor.workloadWasAsked();
+  });
   try {
     await writtenDown(settings.note, process.pid);
     return await supervisor.run();

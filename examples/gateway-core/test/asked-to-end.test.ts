@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { ActivationEntry } from "slipway/retry";
 import { groupMembers } from "../src/driver/process-identity.js";
 import { eventually } from "../src/testing/eventually.js";
 import { ScriptedGateway } from "./scripted-gateway.js";
@@ -45,6 +46,9 @@ async function start(options: Partial<SupervisedOptions> = {}): Promise<void> {
     async () => (await read("up")) === "up" && gateway.kinds("ready").length > 0,
   );
 }
+
+/** A shell in front of the work, as `npm start` is one: it ends at once, and the work takes its time. */
+const BEHIND_A_SHELL = ["sh", "-c", `'${WORK[0]}' -e '${(WORK[2] ?? "").replace("500", "1500")}' & wait`];
 
 async function dismissed(): Promise<void> {
   const error = { code: "settled", message: "no: settled" };
@@ -95,6 +99,71 @@ describe.runIf(process.platform === "linux")("a workload is asked to end once, a
     expect(await groupMembers(supervised.pid)).toEqual([]);
   });
 
+  it.each([
+    ["its whole group is told", false],
+    ["the supervisor alone is told", true],
+  ])("also where the main process ends before what it started, when %s", async (_, askedAlone) => {
+    await start({ askedAlone, command: BEHIND_A_SHELL });
+    if (askedAlone) supervised.signal("SIGTERM");
+    else supervised.signalGroup("SIGTERM");
+    expect(await supervised.exitCode()).toBe(TERMINATED);
+    expect(await read("ends")).toBe(ONCE_IN_PEACE);
+  });
+
+  it("when a stop came while it was being started, and the driver after it", async () => {
+    gateway.script = async ({ path, body }) => {
+      const { next } = (body ?? {}) as { next?: ActivationEntry };
+      if (!path.endsWith("/activation") || next?.state !== "active") return undefined;
+      await eventually("the workload", async () => (await read("up")) === "up");
+      gateway.entry = { ...next, state: "stopped" };
+      return { status: 200, body: { swapped: false } };
+    };
+    supervised = new Supervised({ url: gateway.url, workspace, command: WORK });
+    await supervised.says(/The instance is stopped/);
+    supervised.signalGroup("SIGTERM");
+    expect(await supervised.exitCode()).toBe(TERMINATED);
+    expect(await read("ends")).toBe(ONCE_IN_PEACE);
+  });
+
+  it("when it is started by a supervisor that was told to end before", async () => {
+    gateway.policy = { version: 1, network: { allow: ["allowed.example:443"] } };
+    const sidecars = async (): Promise<readonly number[]> =>
+      (await groupMembers(supervised.pid)).filter((pid) => pid !== supervised.pid);
+    let claimed: readonly number[] = [];
+    gateway.script = async ({ path, body }) => {
+      const { next } = (body ?? {}) as { next?: ActivationEntry };
+      if (!path.endsWith("/activation") || next?.state !== "activating") return undefined;
+      // What enforces the policy ends once the run is claimed: there is something to do before the start.
+      claimed = await sidecars();
+      for (const pid of claimed) process.kill(pid, "SIGKILL");
+      await eventually("no sidecar", async () => (await sidecars()).length === 0);
+      return undefined;
+    };
+    supervised = new Supervised({ url: gateway.url, workspace, command: WORK });
+    await eventually(
+      "another sidecar",
+      async () => claimed.length > 0 && (await sidecars()).some((pid) => !claimed.includes(pid)),
+    );
+    supervised.signal("SIGTERM");
+    expect(await supervised.exitCode()).toBe(TERMINATED);
+    expect(await groupMembers(supervised.pid)).toEqual([]);
+    expect([...gateway.kinds("ready"), ...gateway.kinds("exited")]).toEqual([]);
+  });
+
+  it("with a policy in force, by what runs in the same process, and nothing is said to be lost", async () => {
+    gateway.policy = { version: 1, network: { allow: ["allowed.example:443"] } };
+    await start({ askedAlone: true });
+    const members = await groupMembers(supervised.pid);
+    supervised.signal("SIGINT");
+    for (const pid of members)
+      if (pid !== supervised.pid) process.kill(pid, "SIGTERM");
+    // It was asked to end, and says how it did.
+    expect(await supervised.exitCode()).toBe(0);
+    expect(await read("ends")).toBe(ONCE_IN_PEACE);
+    expect(gateway.kinds("exited")).toMatchObject([{ exitCode: 0 }]);
+    expect(gateway.kinds("enforcement-lost")).toEqual([]);
+  });
+
   it("with a policy in force, whose enforcement is not reported as lost", async () => {
     gateway.policy = { version: 1, network: { allow: ["allowed.example:443"] } };
     await start();
@@ -102,5 +171,24 @@ describe.runIf(process.platform === "linux")("a workload is asked to end once, a
     expect(await supervised.exitCode()).toBe(TERMINATED);
     expect(await read("ends")).toBe(ONCE_IN_PEACE);
     expect(gateway.kinds("enforcement-lost")).toEqual([]);
+  });
+});
+
+describe("a supervisor", () => {
+  it("keeps the exit code of a main process that cannot be started", async () => {
+    gateway.script = ({ path, body }) =>
+      path.endsWith("/report") && (body as { kind: string }).kind === "exited" ? "drop" : undefined;
+    supervised = new Supervised({ url: gateway.url, workspace, command: ["/none"] });
+    await eventually("its report", () => Promise.resolve(gateway.kinds("exited").length > 0));
+    supervised.signal("SIGTERM");
+    expect(await supervised.exitCode()).toBe(127);
+  });
+
+  it("that waits for its gateway ends at a terminal's interrupt", async () => {
+    await gateway.close();
+    supervised = new Supervised({ url: gateway.url, workspace, command: WORK });
+    await supervised.says(/gateway/);
+    supervised.signal("SIGINT");
+    expect(await supervised.exitCode()).toBe(TERMINATED);
   });
 });

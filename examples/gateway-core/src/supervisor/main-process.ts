@@ -28,13 +28,16 @@ export class MainProcess {
   readonly #child: ChildProcess | null;
   readonly #started: Promise<boolean>;
   readonly #group = new WorkloadGroup();
-  #hasEnded = false;
+  #hasEnded: boolean;
+  #leftoverGraceMs = LEFTOVER_GRACE_MS;
+  #asking: Promise<void> = Promise.resolve();
 
   private constructor(child: ChildProcess | Error, memory: MemoryWatch | null) {
     this.#child = child instanceof Error ? null : child;
+    // What could not be started has no other end than that, of which it is told a moment later.
+    this.#hasEnded = child instanceof Error || child.pid === undefined;
     if (!(child instanceof Error)) child.once("exit", () => (this.#hasEnded = true));
-    this.#started =
-      child instanceof Error || child.pid === undefined ? Promise.resolve(false) : spawnOf(child);
+    this.#started = child instanceof Error || this.#hasEnded ? Promise.resolve(false) : spawnOf(child);
     this.exit = child instanceof Error ? Promise.resolve(cannotRun(child)) : this.#exitOf(child, memory);
   }
 
@@ -65,7 +68,7 @@ export class MainProcess {
 
   /** What it left behind may still be ending. */
   get hasEnded(): boolean {
-    return this.#hasEnded || this.#child === null;
+    return this.#hasEnded;
   }
 
   /** Resolves once it runs, whenever that was; false when it could not be started. */
@@ -81,9 +84,18 @@ export class MainProcess {
     await this.#group.ask(spared);
   }
 
-  /** Somebody else asked it, and what it started. */
-  async wasAsked(): Promise<void> {
-    await this.#group.wasAsked();
+  /**
+   * Somebody ends the sandbox: grants the time for it, and ends what is left when that is over. So nothing is killed
+   * here, also not what goes on when it has ended first, as a shell does.
+   *
+   * @param asksAll - Whether who ends the sandbox asked it, and what it started; else that is done here.
+   * @param spared - A process that is not asked.
+   */
+  async leave(asksAll: boolean, spared: number | null = null): Promise<void> {
+    if (!this.#hasEnded) this.#leftoverGraceMs = Number.POSITIVE_INFINITY;
+    const asked = asksAll ? this.#group.wasAsked() : this.ask(spared);
+    this.#asking = Promise.all([this.#asking, asked]).then(() => undefined);
+    await this.#asking;
   }
 
   async #exitOf(child: ChildProcess, memory: MemoryWatch | null): Promise<MainExit> {
@@ -91,8 +103,10 @@ export class MainProcess {
       const [exitCode, signal] = (await once(child, "exit")) as [number | null, NodeJS.Signals | null];
       // The engine knows it too, but only of a container as a whole, and later than this process tells it.
       const lacked = await memory?.wasReasonOf({ exitCode, signal });
+      // Nobody is asked twice: who was asked has to be known first.
+      await this.#asking;
       // Nobody would end what it left running, once this supervisor is gone.
-      await this.#group.end(LEFTOVER_GRACE_MS);
+      await this.#group.end(this.#leftoverGraceMs);
       return { exitCode, signal, ...(lacked === true ? { outOfMemory: true as const } : undefined) };
     } catch (error) {
       return cannotRun(error as Error);

@@ -28,6 +28,8 @@ export class SteadyState {
   /** @returns The exit code of the main process, once its end was reported. */
   run(main: MainProcess, generation: number): Promise<number> {
     const ended = this.#ended(main);
+    // Told to end before it was said to be ready.
+    if (this.#leaves) return ended;
     return Promise.race([ended, this.#follow(main, generation, ended)]);
   }
 

@@ -106,15 +106,16 @@ export class Supervisor {
     if (main === null) return TERMINATED;
     const hadEnded = main.hasEnded;
     if (!hadEnded) this.#steady.leave();
-    await (this.#options.settings.askedAlone ? main.ask(this.#enforcement.pid) : main.wasAsked());
+    await main.leave(!this.#options.settings.askedAlone, this.#enforcement.pid);
     const exit = await main.exit;
     return hadEnded ? exitCodeOf(exit) : TERMINATED;
   }
 
-  /** What asks the whole sandbox to end asked the main process, too. */
+  /** What asks the whole sandbox to end asked the main process, too, and what enforces its policy. */
   async workloadWasAsked(): Promise<void> {
     this.#told.abort();
-    await this.#main?.wasAsked();
+    this.#enforcement.letGo();
+    await this.#main?.leave(true);
   }
 
   /**
@@ -123,16 +124,24 @@ export class Supervisor {
    */
   async seeToWorkload(): Promise<void> {
     const main = this.#main;
-    if (main === null || main.hasEnded) return;
-    const { clock = systemClock } = this.#options;
-    const nobodyCame = sleep(clock, COMING_LIMIT_MS, this.#told.signal).then(
+    if (main === null) return;
+    if (await this.#isUpToUs(main)) {
+      await main.ask();
+      await Promise.race([main.exit, sleep(this.#clock, ASKED_LIMIT_MS)]);
+    } else await main.exit;
+  }
+
+  /** Whether nobody comes to ask a main process to end that the gateway is done with. */
+  async #isUpToUs(main: MainProcess): Promise<boolean> {
+    const nobodyCame = sleep(this.#clock, COMING_LIMIT_MS, this.#told.signal).then(
       () => true,
       () => false,
     );
-    if (await Promise.race([nobodyCame, main.exit.then(() => false)])) {
-      await main.ask();
-      await Promise.race([main.exit, sleep(clock, ASKED_LIMIT_MS)]);
-    } else await main.exit;
+    return Promise.race([nobodyCame, main.exit.then(() => false)]);
+  }
+
+  get #clock(): Clock {
+    return this.#options.clock ?? systemClock;
   }
 
   /** @throws DismissedError once the gateway is done with this supervisor */
@@ -182,6 +191,8 @@ export class Supervisor {
           this.#enforcement.environment,
           settings.ownsMemory,
         );
+        // Told to end since it was claimed. Who told that has asked nobody who was not there.
+        if (this.#options.signal.aborted) await this.#takeBack(this.#main);
       },
     });
   }
@@ -197,9 +208,11 @@ export class Supervisor {
     const message = `The instance is ${outcome === "already-active" ? "active already" : outcome}; nothing is replayed.`;
     this.#options.log(`[activation] ${message}`);
     if (started && main !== null) {
-      // A stop came while it was being started, and won.
-      await main.ask(this.#enforcement.pid);
-      return exitCodeOf(await main.exit);
+      // A stop came while it was being started, and won. Whoever is behind it comes to ask, and is waited for.
+      this.#reporter.close();
+      if (await this.#isUpToUs(main)) await main.ask(this.#enforcement.pid);
+      await main.exit;
+      return TERMINATED;
     }
     const isTold = await this.#lastWord({
       kind: "bootstrap",
@@ -210,6 +223,12 @@ export class Supervisor {
     if (outcome !== "already-active") return 0;
     // What was started before this supervisor came is gone, and did not end with success because nobody saw its end.
     return isTold ? 1 : UNTOLD_FAILURE;
+  }
+
+  async #takeBack(main: MainProcess): Promise<void> {
+    this.#told.abort();
+    this.#steady.leave();
+    await main.leave(false, this.#enforcement.pid);
   }
 
   async #uncertain(error: unknown): Promise<number> {
@@ -238,10 +257,9 @@ export class Supervisor {
   /** Said once and soon, or not: the gateway sees that this supervisor is gone in any case. False when it was not. */
   async #lastWord(report: Parameters<GatewayLink["report"]>[0]): Promise<boolean> {
     this.#reporter.close();
-    const { clock = systemClock } = this.#options;
     const say = (signal: AbortSignal): Promise<unknown> => this.#link.report(report, signal);
     try {
-      await within(clock, LAST_WORD_LIMIT_MS, say);
+      await within(this.#clock, LAST_WORD_LIMIT_MS, say);
       return true;
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
