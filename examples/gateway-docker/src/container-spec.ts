@@ -50,6 +50,8 @@ export function containerSpec(
     SLIPWAY_SANDBOX: sandbox.id,
     SLIPWAY_RUN: String(instance.run),
     SLIPWAY_OWNS_MEMORY: "1",
+    // An engine signals the first process of a container, and nobody else. A stop of its own is the signal below.
+    SLIPWAY_ASKED_ALONE: "1",
     ...(access.budgetMs !== undefined && { SLIPWAY_BUDGET_MS: String(access.budgetMs) }),
     SLIPWAY_COMMAND: JSON.stringify(request.command.map(insideImage)),
   };
