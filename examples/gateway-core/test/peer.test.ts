@@ -37,6 +37,7 @@ describe("the address that limits go by", () => {
     ["2001:db8::1", "2001:db8::1:2:3:4"],
     ["2001:db8:1::5", "2001:db8:1:0:a:b:c:d"],
     ["fe80::1%eth0", "fe80::2%eth0"],
+    ["fe80::1%eth0.100", "fe80::2%eth0.100"],
     ["::ffff:192.0.2.1", "192.0.2.1"],
     ["::1", "::2"],
   ])("is one for %s and %s", (one, other) => {

@@ -10,11 +10,13 @@ export function peerAddress(context: Context): string {
 }
 
 /** The address of a connection as limits go by it. Pure. */
-export function addressOf(address: string): string {
+export function addressOf(given: string): string {
+  // The name of an interface says nothing of who is there, and may have a dot in it.
+  const address = given.replace(/%.*$/, "");
   // One of IPv4 within IPv6 is what it is of IPv4.
   if (!address.includes(":") || address.includes(".")) return address.slice(address.lastIndexOf(":") + 1);
   // Zeros are left out wherever most of them are, so that one network is written in many ways.
-  const [before = "", after] = address.replace(/%.*$/, "").split("::");
+  const [before = "", after] = address.split("::");
   const [front, back] = [groupsOf(before), groupsOf(after ?? "")];
   const left = after === undefined ? 0 : Math.max(8 - front.length - back.length, 0);
   const groups = [...front, ...Array.from({ length: left }, () => "0"), ...back];
