@@ -52,6 +52,8 @@ describe("the container of a run", () => {
       },
     });
     expect(spec.Env).toContain('SLIPWAY_COMMAND=["/bin/sh","/","plain"]');
+    // What the engine signals is the first process alone, also with another signal than that of a stop.
+    expect(spec.Env).toContain("SLIPWAY_ASKED_ALONE=1");
     expect((await tokenArchive("a-secret")).includes("a-secret")).toBe(true);
   });
 });
