@@ -23,13 +23,16 @@ async function supervise(): Promise<number> {
   const cancelBootstrap = (): void => {
     cancel.abort(new Error("the supervisor was told to end"));
     setTimeout(() => {
-      // Else what was claimed before is started by now, and ends in good order.
+      // Else the run was claimed at the same moment: what is started of it ends in good order.
       if (supervisor.isBootstrapping) process.exit(TERMINATED);
     }, CANCEL_GRACE_MS).unref();
   };
   process.on("SIGTERM", () => {
     if (supervisor.isBootstrapping) cancelBootstrap();
-    else void supervisor.leave().then((code) => setTimeout(() => process.exit(code), REPORT_GRACE_MS));
+    else
+      void supervisor.leave().then((code) => {
+        if (code !== null) setTimeout(() => process.exit(code), REPORT_GRACE_MS);
+      });
   });
   // Whoever started this program in the same process asks the workload with it; else it is a terminal, which does, and
   // whose second interrupt ends this program as it ends any.

@@ -31,6 +31,7 @@ export class MainProcess {
   #hasEnded: boolean;
   #leftoverGraceMs = LEFTOVER_GRACE_MS;
   #asking: Promise<void> = Promise.resolve();
+  #isAskedAnew = false;
 
   private constructor(child: ChildProcess | Error, memory: MemoryWatch | null) {
     this.#child = child instanceof Error ? null : child;
@@ -96,6 +97,14 @@ export class MainProcess {
     const asked = asksAll ? this.#group.wasAsked() : this.ask(spared);
     this.#asking = Promise.all([this.#asking, asked]).then(() => undefined);
     await this.#asking;
+  }
+
+  /** Asks also who was said to be asked: nobody was. Once, however often that turns out. */
+  async askAnew(spared: number | null = null): Promise<void> {
+    if (this.#isAskedAnew) return;
+    this.#isAskedAnew = true;
+    this.#group.nobodyWasAsked();
+    await this.ask(spared);
   }
 
   async #exitOf(child: ChildProcess, memory: MemoryWatch | null): Promise<MainExit> {

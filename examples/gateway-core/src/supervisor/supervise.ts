@@ -25,7 +25,10 @@ import { StateReporter } from "./state-reporter.js";
 import { SteadyState } from "./steady-state.js";
 
 const LAST_WORD_LIMIT_MS = 3000;
-/** How soon a driver comes to end what its gateway is done with, on a busy machine. */
+/**
+ * How soon a driver comes to end what its gateway is done with, on a busy machine; and longer than one grants that has
+ * asked everybody in a group.
+ */
 const COMING_LIMIT_MS = 5000;
 /** How long what was asked for lack of anybody else may take before it is on its own. */
 const ASKED_LIMIT_MS = 2000;
@@ -60,6 +63,7 @@ export class Supervisor {
   readonly #bootstrap: Bootstrap;
   readonly #startLimits: BootstrapRetrierOptions;
   readonly #told = new AbortController();
+  #isClaimed = false;
   #main: MainProcess | null = null;
 
   constructor(options: SuperviseOptions) {
@@ -91,22 +95,27 @@ export class Supervisor {
     this.#steady = new SteadyState(this.#link, this.#enforcement, { ...limits, classify: steadyRules });
   }
 
-  /** Whether nothing was started yet: the signal ends it cleanly. */
+  /** Whether nothing was claimed yet: the signal ends it cleanly. */
   get isBootstrapping(): boolean {
-    return this.#main === null;
+    return !this.#isClaimed;
   }
 
   /**
    * Told to end while the main process runs: that one is asked, unless it was, and has the time that the teller grants.
-   * Nothing is reported of an end that somebody else brought about. Resolves with the exit code to end with.
+   * Nothing is reported of an end that somebody else brought about. Resolves with the exit code to end with; with `null`
+   * where the main process was still to be started: then that is done with it, and `run` has the exit code.
    */
-  async leave(): Promise<number> {
+  async leave(): Promise<number | null> {
     const main = this.#main;
     this.#told.abort();
-    if (main === null) return TERMINATED;
+    if (main === null) return null;
     const hadEnded = main.hasEnded;
     if (!hadEnded) this.#steady.leave();
-    await main.leave(!this.#options.settings.askedAlone, this.#enforcement.pid);
+    const { askedAlone } = this.#options.settings;
+    await main.leave(!askedAlone, this.#enforcement.pid);
+    // Who had asked everybody would have killed by then what is left: this process alone was told, by somebody else.
+    if (!askedAlone && !hadEnded && (await this.#isStillThere(main)))
+      await main.askAnew(this.#enforcement.pid);
     const exit = await main.exit;
     return hadEnded ? exitCodeOf(exit) : TERMINATED;
   }
@@ -133,11 +142,16 @@ export class Supervisor {
 
   /** Whether nobody comes to ask a main process to end that the gateway is done with. */
   async #isUpToUs(main: MainProcess): Promise<boolean> {
-    const nobodyCame = sleep(this.#clock, COMING_LIMIT_MS, this.#told.signal).then(
+    return this.#isStillThere(main, this.#told.signal);
+  }
+
+  /** Whether it is there after a while that the signal has not cut short. */
+  async #isStillThere(main: MainProcess, signal?: AbortSignal): Promise<boolean> {
+    const later = sleep(this.#clock, COMING_LIMIT_MS, signal).then(
       () => true,
       () => false,
     );
-    return Promise.race([nobodyCame, main.exit.then(() => false)]);
+    return Promise.race([later, main.exit.then(() => false)]);
   }
 
   get #clock(): Clock {
@@ -178,6 +192,7 @@ export class Supervisor {
         step("admission", (context) => bootstrap.admit(context)),
       ],
       activate: async () => {
+        this.#isClaimed = true;
         // It may have ended since it was ready; what was claimed is not given up for that.
         if (bootstrap.accepted.policy.network !== undefined && !this.#enforcement.isOn) {
           await retryBootstrap((context) => bootstrap.enforce(context), this.#startLimits);
@@ -192,7 +207,7 @@ export class Supervisor {
           settings.ownsMemory,
         );
         // Told to end since it was claimed. Who told that has asked nobody who was not there.
-        if (this.#options.signal.aborted) await this.#takeBack(this.#main);
+        if (this.#options.signal.aborted || this.#told.signal.aborted) await this.#takeBack(this.#main);
       },
     });
   }

@@ -18,6 +18,10 @@ export class WorkloadGroup {
     for (const pid of await this.#others()) this.#asked.add(pid);
   }
 
+  nobodyWasAsked(): void {
+    this.#asked.clear();
+  }
+
   /** Asks everybody who was not asked yet. @param spared - A process that is needed until the others have ended. */
   async ask(spared: number | null = null): Promise<void> {
     for (const pid of await this.#others()) if (pid !== spared) this.askOne(pid);
