@@ -92,7 +92,7 @@ describe.skipIf(whyNoLab !== null)(
         const client = new GatewayClient({ url: await process.start() });
         try {
           const trap =
-            "trap 'echo asked >> /workspace/ends; sleep 0.5; echo done >> /workspace/ends; exit 0' TERM";
+            "trap 'echo asked >> /workspace/ends; sleep 1.5; echo done >> /workspace/ends; exit 0' TERM";
           const command = ["sh", "-c", `${trap}; while :; do sleep 1; done`];
           const { id } = await client.create({ ...create, command, policy: { version: 99 } });
           const until = (

@@ -32,7 +32,7 @@ describe.runIf(process.platform === "linux")("a power button that is pressed aga
       wait_for up; press; wait_for asked; press; press
       kill -WINCH "$supervisor"; wait_for over; wait "$supervisor"`;
     await promisify(execFile)("bash", ["-c", script, "init", work], { timeout: 10_000 }).catch(
-      (error: { stderr?: string }) => error,
+      (error: unknown) => error,
     );
     // Of signals that wait the lowest number is heard first, so that no request to end is still to come.
     expect((await readFile(ends, "utf8")).trim().split("\n")).toEqual(["up", "asked", "over"]);
