@@ -123,6 +123,32 @@ describe.skipIf(whyNoEngine !== null)(
       expect((await engine.remains()).containers).toHaveLength(1);
     });
 
+    it("passes a signal to the container on to the workload, once, and takes that end for no success", async () => {
+      await open(await temp.make());
+      const command = [
+        "sh",
+        "-c",
+        "trap 'echo asked >> /workspace/runs; sleep 0.5; echo done >> /workspace/runs; exit 0' TERM; echo run >> /workspace/runs; while :; do sleep 0.1; done",
+      ];
+      const { id } = await create("told", command);
+      await until(id, ({ phase }) => phase === "Ready");
+      const [first] = await engine.docker.listContainers();
+      await eventually("the first run's line", async () => {
+        const runs = await engine.exec(first!.Id, "sh", "-c", "cat /workspace/runs 2>/dev/null; true");
+        return runs === "run";
+      });
+      await engine.docker.getContainer(first!.Id).kill({ signal: "SIGTERM" });
+      const ended = await until(id, ({ phase }) => phase === "Error" || phase === "Completed");
+      expect(ended).toMatchObject({ phase: "Error" });
+      await gateway.client.start(id);
+      await until(id, ({ phase }) => phase === "Ready");
+      const [second] = await engine.docker.listContainers();
+      await eventually(
+        "the second run's line",
+        async () => (await engine.exec(second!.Id, "cat", "/workspace/runs")) === "run\nasked\ndone\nrun",
+      );
+    });
+
     it.each([
       [
         "an image that nobody has",
