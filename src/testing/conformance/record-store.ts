@@ -30,6 +30,11 @@ async function stored(store: RecordStore, id: string): Promise<StoredRecord> {
   return found;
 }
 
+/** As many ids as take a store with pages more than one of them. */
+function listedIds(): string[] {
+  return Array.from({ length: LISTED }, (_, index) => `sb-${String(index).padStart(4, "0")}`);
+}
+
 async function listAll(store: RecordStore): Promise<readonly StoredRecord[]> {
   const items: StoredRecord[] = [];
   const cursors = new Set<string>();
@@ -206,7 +211,7 @@ export const recordStoreConformance: readonly ConformanceCase<RecordStoreSubject
       const subject = await open();
       const { store } = subject;
       expectEqual("a listing of nothing", await listAll(store), []);
-      const ids = Array.from({ length: LISTED }, (_, index) => `sb-${String(index).padStart(4, "0")}`);
+      const ids = listedIds();
       for (const [since, id] of ids.entries()) await subject.create(id, record({ since }));
       const items = await listAll(store);
       expectEqual("ids", items.map(({ id }) => id).sort(), ids);
@@ -221,7 +226,7 @@ export const recordStoreConformance: readonly ConformanceCase<RecordStoreSubject
     async run(open) {
       const subject = await open();
       const { store } = subject;
-      const ids = Array.from({ length: LISTED }, (_, index) => `sb-${String(index).padStart(4, "0")}`);
+      const ids = listedIds();
       for (const id of ids) await subject.create(id, record());
       const seen = new Set<string>();
       const gone = new Set<string>();
@@ -309,7 +314,7 @@ export const recordStoreConformance: readonly ConformanceCase<RecordStoreSubject
     async run(open) {
       const subject = await open();
       const { store } = subject;
-      const ids = Array.from({ length: LISTED }, (_, index) => `sb-${String(index).padStart(4, "0")}`);
+      const ids = listedIds();
       for (const id of ids) await subject.create(id, record());
       const seen = new Set<string>();
       const cursors = new Set<string>();
