@@ -93,60 +93,49 @@ describe.skipIf(whyNoEngine !== null)(
       expect(ended).toMatchObject({ phase: "Error", reason: "MainProcessFailed", exitCode: 5 });
     });
 
-    it("stops, keeps the workspace, starts in a new container, and deletes", async () => {
-      await open(await temp.make());
-      const command = [
-        "sh",
-        "-c",
-        "trap 'echo asked >> /workspace/runs; sleep 0.5; exit 0' TERM; echo run >> /workspace/runs; while :; do sleep 0.1; done",
-      ];
-      const { id } = await create("again", command);
+    /** A sandbox in its first run, which writes down that it was asked to end, and that it had the time for it. */
+    const startWriter = async (name: string): Promise<{ id: string; container: string }> => {
+      const asked = "echo asked >> runs; sleep 0.5; echo done >> runs; exit 0";
+      const work = `cd /workspace; trap '${asked}' TERM; echo run >> runs; while :; do sleep 0.1; done`;
+      const { id } = await create(name, ["sh", "-c", work]);
       await until(id, ({ phase }) => phase === "Ready");
-      const first = (await engine.docker.listContainers())[0]!.Id;
+      const [container] = await engine.docker.listContainers();
       // Ready is said of a process that was started: it may not have come to its first line.
       await eventually("the first run's line", async () => {
-        const runs = await engine.exec(first, "sh", "-c", "cat /workspace/runs 2>/dev/null; true");
-        return runs === "run";
+        const look = ["sh", "-c", "cat /workspace/runs 2>/dev/null; true"];
+        return (await engine.exec(container!.Id, ...look)) === "run";
       });
+      return { id, container: container!.Id };
+    };
+    /** Its second run: the first one was asked once, and had the time. The second one's container. */
+    const startAgain = async (id: string): Promise<string> => {
+      await gateway.client.start(id);
+      await until(id, ({ phase }) => phase === "Ready");
+      const [container] = await engine.docker.listContainers();
+      await eventually("the second run's line", async () => {
+        const runs = await engine.exec(container!.Id, "cat", "/workspace/runs");
+        return runs === "run\nasked\ndone\nrun";
+      });
+      return container!.Id;
+    };
+
+    it("stops, keeps the workspace, starts in a new container, and deletes", async () => {
+      await open(await temp.make());
+      const { id, container } = await startWriter("again");
       await gateway.client.stop(id);
       await until(id, ({ phase }) => phase === "Stopped");
       expect((await engine.docker.listContainers()).length).toBe(0);
-      await gateway.client.start(id);
-      await until(id, ({ phase }) => phase === "Ready");
-      const second = (await engine.docker.listContainers())[0]!.Id;
-      expect(second).not.toBe(first);
-      // The workload was asked to end, once, and had the time for it.
-      await eventually(
-        "the second run's line",
-        async () => (await engine.exec(second, "cat", "/workspace/runs")) === "run\nasked\nrun",
-      );
+      expect(await startAgain(id)).not.toBe(container);
       expect((await engine.remains()).containers).toHaveLength(1);
     });
 
     it("passes a signal to the container on to the workload, once, and takes that end for no success", async () => {
       await open(await temp.make());
-      const command = [
-        "sh",
-        "-c",
-        "trap 'echo asked >> /workspace/runs; sleep 0.5; echo done >> /workspace/runs; exit 0' TERM; echo run >> /workspace/runs; while :; do sleep 0.1; done",
-      ];
-      const { id } = await create("told", command);
-      await until(id, ({ phase }) => phase === "Ready");
-      const [first] = await engine.docker.listContainers();
-      await eventually("the first run's line", async () => {
-        const runs = await engine.exec(first!.Id, "sh", "-c", "cat /workspace/runs 2>/dev/null; true");
-        return runs === "run";
-      });
-      await engine.docker.getContainer(first!.Id).kill({ signal: "SIGTERM" });
+      const { id, container } = await startWriter("told");
+      await engine.docker.getContainer(container).kill({ signal: "SIGTERM" });
       const ended = await until(id, ({ phase }) => phase === "Error" || phase === "Completed");
       expect(ended).toMatchObject({ phase: "Error" });
-      await gateway.client.start(id);
-      await until(id, ({ phase }) => phase === "Ready");
-      const [second] = await engine.docker.listContainers();
-      await eventually(
-        "the second run's line",
-        async () => (await engine.exec(second!.Id, "cat", "/workspace/runs")) === "run\nasked\ndone\nrun",
-      );
+      await startAgain(id);
     });
 
     it.each([
