@@ -30,6 +30,16 @@ const DRIFT_TOLERANCE_MS = 500;
 const BELIEVED_MS = 1;
 
 /**
+ * Readings of several clocks count as one only when so little time passed from the first to the last. A process that
+ * is stopped (SIGSTOP, a frozen control group, a debugger) or preempted between two of them would otherwise find its
+ * own pause in one clock and not in the other, and take it for a suspend.
+ */
+const TOGETHER_MS = 50;
+
+/** So often clocks are read again that were not read together. Until they are, nothing is concluded from them. */
+const READINGS = 5;
+
+/**
  * Longest sleep without looking at the clocks again. A host's timers stand still during suspend, so an alarm that
  * was armed before it can only be corrected by a waking that comes sooner than the alarm itself.
  */
@@ -60,16 +70,17 @@ export class SteadyClock implements Clock {
   /** A clock over the three clocks of a host. */
   constructor(host: ClockHost) {
     this.#host = host;
-    this.#anchorWall = host.wallMs();
-    this.#anchorMono = host.monoMs();
-    this.#anchorBoot = host.bootMs();
+    const { wall, mono, boot } = readTogether(host);
+    this.#anchorWall = wall;
+    this.#anchorMono = mono;
+    this.#anchorBoot = boot;
   }
 
   now(): number {
-    const mono = this.#host.monoMs();
+    let mono = this.#host.monoMs();
     const since = mono - this.#comparedMono;
     // A monotonic clock that stands still, as a test's may, says nothing about the time that passed.
-    if (since <= 0 || since >= BELIEVED_MS) this.#compareWall(mono);
+    if (since <= 0 || since >= BELIEVED_MS) mono = this.#compareWall(mono);
     const now = Math.floor(this.#anchorWall + (mono - this.#anchorMono) + this.#suspendedMs);
     if (now > this.#latest) this.#latest = now;
     return this.#latest;
@@ -96,12 +107,15 @@ export class SteadyClock implements Clock {
    * Compares all three clocks, also when wall and monotonic time agree: a suspend and a step back of the same length
    * cancel out between those two. Done at each waking of an alarm, since the boot clock is not cheap.
    *
+   * @returns Monotonic time at the comparison.
    * @internal
    */
-  compare(): void {
-    const mono = this.#host.monoMs();
+  compare(): number {
+    const { wall, mono, boot, together } = readTogether(this.#host);
+    if (!together) return mono;
     this.#comparedMono = mono;
-    this.#explain(this.#driftAt(mono), mono - this.#anchorMono);
+    this.#explain(this.#drift(wall, mono), boot, mono - this.#anchorMono);
+    return mono;
   }
 
   /** Compares with the wall clock now, whenever it did last. @internal */
@@ -109,23 +123,22 @@ export class SteadyClock implements Clock {
     this.#compareWall(this.#host.monoMs());
   }
 
-  #compareWall(mono: number): void {
+  /** @returns Monotonic time at the comparison. */
+  #compareWall(mono: number): number {
+    const drift = this.#drift(this.#host.wallMs(), mono);
+    // These two readings may have had a pause between them: those of the comparison have not.
+    if (drift > DRIFT_TOLERANCE_MS || drift < -DRIFT_TOLERANCE_MS) return this.compare();
     this.#comparedMono = mono;
-    const drift = this.#driftAt(mono);
-    if (drift > DRIFT_TOLERANCE_MS || drift < -DRIFT_TOLERANCE_MS)
-      this.#explain(drift, mono - this.#anchorMono);
+    return mono;
   }
 
   /** By how much wall time is ahead of monotonic time for no reason known so far. */
-  #driftAt(mono: number): number {
-    return (
-      this.#host.wallMs() - this.#anchorWall - (mono - this.#anchorMono) - this.#suspendedMs - this.#steppedMs
-    );
+  #drift(wall: number, mono: number): number {
+    return wall - this.#anchorWall - (mono - this.#anchorMono) - this.#suspendedMs - this.#steppedMs;
   }
 
   /** Splits a disagreement between wall and monotonic time into suspended time and a step. */
-  #explain(drift: number, elapsed: number): void {
-    const boot = this.#host.bootMs();
+  #explain(drift: number, boot: number | null, elapsed: number): void {
     const asleep =
       boot === null || this.#anchorBoot === null ? 0 : boot - this.#anchorBoot - elapsed - this.#suspendedMs;
     const slept = asleep > DRIFT_TOLERANCE_MS ? asleep : 0;
@@ -135,6 +148,30 @@ export class SteadyClock implements Clock {
     this.#steppedMs += step;
     const at = Math.floor(this.#anchorWall + elapsed + this.#suspendedMs);
     this.#lastStep = { at, stepMs: Math.round(step) };
+  }
+}
+
+interface Readings {
+  readonly wall: number;
+  readonly mono: number;
+  readonly boot: number | null;
+  /** Hardly any time passed between the first and the last. */
+  readonly together: boolean;
+}
+
+/**
+ * Reads all clocks at one instant, as far as a process can. The wall clock is first and last: it alone never rests. What
+ * little time passes between the boot clock and the monotonic one makes a suspend shorter, never longer.
+ */
+function readTogether(host: ClockHost): Readings {
+  let before = host.wallMs();
+  for (let reading = 1; ; reading += 1) {
+    const boot = host.bootMs();
+    const mono = host.monoMs();
+    const wall = host.wallMs();
+    const together = Math.abs(wall - before) <= TOGETHER_MS;
+    if (together || reading === READINGS) return { wall, mono, boot, together };
+    before = wall;
   }
 }
 
