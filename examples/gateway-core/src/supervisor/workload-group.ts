@@ -1,3 +1,4 @@
+import { systemClock } from "slipway";
 import { setTimeout as delay } from "node:timers/promises";
 import { groupMembers } from "../driver/process-identity.js";
 
@@ -37,11 +38,12 @@ export class WorkloadGroup {
 
   /** Resolves once nobody is left: asked, and killed when the grace is over. */
   async end(graceMs: number): Promise<void> {
-    const killAt = Date.now() + graceMs;
+    // A clock that is set leaves the grace as long as it was.
+    const killAt = systemClock.now() + graceMs;
     for (;;) {
       const others = await this.#others();
       if (others.length === 0) return;
-      const late = Date.now() >= killAt;
+      const late = systemClock.now() >= killAt;
       for (const pid of others) {
         if (late) send(pid, "SIGKILL");
         else this.askOne(pid);
