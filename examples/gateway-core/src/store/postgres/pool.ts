@@ -49,6 +49,11 @@ export async function transaction<Result>(
 ): Promise<Result> {
   const client = await pool.connect();
   let failed: Error | undefined;
+  // A connection that breaks between two statements fails the next one. Unheard, its event would end the process.
+  const hear = (error: Error): void => {
+    failed ??= error;
+  };
+  client.on("error", hear);
   try {
     await client.query("BEGIN");
     const result = await work(client);
@@ -61,5 +66,6 @@ export async function transaction<Result>(
   } finally {
     // A connection on which something failed may be in any state: it is closed, not handed on.
     client.release(failed);
+    client.off("error", hear);
   }
 }
