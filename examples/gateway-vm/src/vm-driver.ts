@@ -14,6 +14,7 @@ import Docker from "dockerode";
 import { on } from "node:events";
 import { access, mkdir, realpath, rename, rm, rmdir, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { systemClock, type Clock } from "slipway";
 import {
   observeProcess,
   type ExpectedRun,
@@ -57,6 +58,8 @@ export interface VmDriverOptions {
    * never one in use. Looked at whenever a start has its image. Default 20 480.
    */
   readonly imageCacheMb?: number | undefined;
+  /** The gateway's clock, which its records go by. Default: the host's. */
+  readonly clock?: Clock | undefined;
 }
 
 /** A sandbox is a virtual machine under QEMU; its image comes from the local Docker engine or a tar archive. */
@@ -65,11 +68,13 @@ export class VmDriver implements DriverPort {
   readonly findsByData = true;
   readonly #options: VmDriverOptions;
   readonly #docker: Docker;
+  readonly #clock: Clock;
   readonly #news = new MachineNews();
   #accelerator: Promise<Accelerator> | null = null;
 
   constructor(options: VmDriverOptions) {
     this.#options = options;
+    this.#clock = options.clock ?? systemClock;
     this.#docker = new Docker({ socketPath: options.dockerSocket ?? "/var/run/docker.sock" });
   }
 
@@ -201,11 +206,11 @@ export class VmDriver implements DriverPort {
 
   async #look(dirs: SandboxDirs, run: ExpectedRun): Promise<Observation> {
     const last = (await dirs.machines()).at(-1);
-    const seen = last === undefined ? null : await observeMachine(dirs.machineOf(last), run);
+    const seen = last === undefined ? null : await observeMachine(dirs.machineOf(last), run, this.#clock);
     if (seen !== null) return seen;
     const exists = await isThere(dirs.root);
     const stateDir = { exists, bootstrapping: exists && (await isBeingPrepared(dirs)) };
-    return observeProcess({ process: null, stateDir }, { run, observedAt: Date.now() });
+    return observeProcess({ process: null, stateDir }, { run, observedAt: this.#clock.now() });
   }
 
   async #attachTo(id: string): Promise<void> {

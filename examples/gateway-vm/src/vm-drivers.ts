@@ -7,7 +7,7 @@ const ACCELERATORS = ["auto", "kvm", "tcg"] as const;
 
 /** The virtual-machine driver of a gateway, with what it keeps in the gateway's folder. */
 export function vmDrivers(options: Omit<VmDriverOptions, "dataDir">): (context: DriverContext) => VmDriver[] {
-  return ({ dataDir }) => [new VmDriver({ ...options, dataDir: join(dataDir, "vm") })];
+  return ({ clock, dataDir }) => [new VmDriver({ clock, ...options, dataDir: join(dataDir, "vm") })];
 }
 
 /**

@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { open, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { systemClock } from "slipway";
 import { setTimeout as delay } from "node:timers/promises";
 import { lastWords, TOOL_ENV } from "../run-tool.js";
 import { nameOf, statusOf, withMonitor } from "./monitor.js";
@@ -70,7 +71,7 @@ export async function startMachine(start: MachineStart): Promise<ProcessIdentity
 }
 
 async function answers(identity: ProcessIdentity, name: string, signal: AbortSignal): Promise<void> {
-  const until = Date.now() + START_LIMIT_MS;
+  const until = systemClock.now() + START_LIMIT_MS;
   for (;;) {
     signal.throwIfAborted();
     try {
@@ -78,7 +79,7 @@ async function answers(identity: ProcessIdentity, name: string, signal: AbortSig
       if (found !== name) throw new Error(`the monitor is of ${found ?? "nobody"}`);
       return;
     } catch (error) {
-      if (Date.now() >= until || !(await isAlive(identity))) throw error;
+      if (systemClock.now() >= until || !(await isAlive(identity))) throw error;
     }
     await delay(POLL_MS, undefined, { signal });
   }
@@ -90,12 +91,12 @@ export async function endMachine(
   graceMs: number,
   signal: AbortSignal,
 ): Promise<void> {
-  const until = Date.now() + graceMs;
-  let pressAt = 0;
-  while (Date.now() < until && (await isAlive(identity))) {
+  const until = systemClock.now() + graceMs;
+  let pressAt = systemClock.now();
+  while (systemClock.now() < until && (await isAlive(identity))) {
     signal.throwIfAborted();
-    const press = Date.now() >= pressAt;
-    if (press) pressAt = Date.now() + PRESS_EVERY_MS;
+    const press = systemClock.now() >= pressAt;
+    if (press) pressAt = systemClock.now() + PRESS_EVERY_MS;
     // A machine that does not answer is killed below.
     const over = await withMonitor(identity, MONITOR_LIMIT_MS, (client) => powerDown(client, press)).catch(
       () => true,

@@ -1,4 +1,5 @@
 import { isAlive } from "@slipway-examples/gateway-core";
+import type { Clock } from "slipway";
 import { observeQemu, type ExpectedRun, type Observation } from "slipway/phase";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -15,18 +16,22 @@ const MONITOR_LIMIT_MS = 3000;
  * A machine whose guest has ended is asked a last time, the answer is written down, and only then is it let go: the
  * next look, be it of another process, says the same, and the guest's memory is free.
  */
-export async function observeMachine(directory: string, run: ExpectedRun): Promise<Observation | null> {
+export async function observeMachine(
+  directory: string,
+  run: ExpectedRun,
+  clock: Clock,
+): Promise<Observation | null> {
   const note = await readNote(directory);
   if (note === null) return null;
   if ((await readEnd(directory)) === null && note.process !== null && (await isAlive(note.process))) {
-    const seen = await observeLive(directory, note, note.process, run);
+    const seen = await observeLive(directory, note, note.process, { run, observedAt: clock.now() });
     if (seen !== null) return seen;
   }
   const end = await readEnd(directory);
   if (note.process === null && end === null) return null;
   await letGo(directory);
   const ended = { alive: false, exitCode: null, signal: null, ...end?.process };
-  const options = { run, observedAt: Date.now() };
+  const options = { run, observedAt: clock.now() };
   const { instanceId } = note;
   if (end?.status === undefined) {
     return observeQemu({ qmp: null, process: { ...ended, instanceId } }, options);
@@ -40,11 +45,9 @@ async function observeLive(
   directory: string,
   { instanceId }: MachineNote,
   process: NonNullable<MachineNote["process"]>,
-  run: ExpectedRun,
+  options: { readonly run: ExpectedRun; readonly observedAt: number },
 ): Promise<Observation | null> {
-  const observedAt = Date.now();
   const input = { process: { pid: process.pid, alive: true, instanceId } };
-  const options = { run, observedAt };
   try {
     const { status, console } = await withMonitor(process, MONITOR_LIMIT_MS, async (client) => {
       const answer = await statusOf(client);
