@@ -14,6 +14,7 @@ import {
   type ServeOptions as GatewayOptions,
   type TlsFiles,
 } from "../serve.js";
+import { startPatiently } from "./start-patiently.js";
 import {
   milliseconds,
   millisecondsOrNone,
@@ -49,6 +50,7 @@ interface ServeOptions extends GlobalOptions {
   readonly allStreams: number;
   readonly addressConnections: number;
   readonly allConnections: number;
+  readonly startMs: number;
   readonly drainMs: number;
   readonly shutdownMs: number;
 }
@@ -146,6 +148,12 @@ export function addServeCommand(program: Command, served: ServeDefaults): void {
       positiveNumber,
       DEFAULT_CONNECTIONS.all,
     )
+    .option(
+      "--start-ms <ms>",
+      "how long a database that is away is waited for at the start",
+      milliseconds,
+      120_000,
+    )
     .option("--drain-ms <ms>", "how long the end waits for requests that are under way", milliseconds, 10_000)
     .option("--shutdown-ms <ms>", "how long the end may take in all", milliseconds, 60_000)
     .action(async (_options: unknown, command: Command) => {
@@ -160,29 +168,35 @@ export function addServeCommand(program: Command, served: ServeDefaults): void {
       );
       const { data: dataDir, databaseUrl, host, port, supervisorUrl, token: ownerToken, leaseMs } = options;
       const { drivers, storage, tls } = served;
-      const running = await serveGateway({
-        drivers,
-        storage,
-        tls: tlsFilesOf(options) ?? tls?.(),
-        dataDir,
-        databaseUrl,
-        host,
-        port,
-        supervisorUrl,
-        ownerToken,
-        leaseMs,
-        budgets,
-        isolationBackend: options.isolationBackend,
-        restartOn: options.restartOn,
-        managesLifecycle: options.manageLifecycle,
-        sweepEveryMs: options.sweepMs,
-        metricsToken: options.metricsToken,
-        rates: { client: rateOf(options.clientRate), address: rateOf(options.addressRate) },
-        streams: { perClient: options.clientStreams, all: options.allStreams },
-        connections: { perAddress: options.addressConnections, all: options.allConnections },
-        processMetrics: true,
-        drainMs: options.drainMs,
+      const start = (): Promise<RunningGateway> =>
+        serveGateway({
+          drivers,
+          storage,
+          tls: tlsFilesOf(options) ?? tls?.(),
+          dataDir,
+          databaseUrl,
+          host,
+          port,
+          supervisorUrl,
+          ownerToken,
+          leaseMs,
+          budgets,
+          isolationBackend: options.isolationBackend,
+          restartOn: options.restartOn,
+          managesLifecycle: options.manageLifecycle,
+          sweepEveryMs: options.sweepMs,
+          metricsToken: options.metricsToken,
+          rates: { client: rateOf(options.clientRate), address: rateOf(options.addressRate) },
+          streams: { perClient: options.clientStreams, all: options.allStreams },
+          connections: { perAddress: options.addressConnections, all: options.allConnections },
+          processMetrics: true,
+          drainMs: options.drainMs,
+          log,
+        });
+      const running = await startPatiently(start, {
+        limitMs: options.startMs,
         log,
+        end: (late) => late.close(),
       });
       if (options.json === true) printJson({ url: running.url });
       else console.log(`The gateway listens on ${running.url}`);
