@@ -6,6 +6,9 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { TcpProxy } from "../../../examples/gateway-core/src/testing/tcp-proxy.js";
 
+/** What is kept of the last words of one that ended, characters. */
+const MOST_WORDS = 3000;
+
 export interface ReplicaOptions {
   readonly program: string;
   readonly index: number;
@@ -116,9 +119,12 @@ export class Replica {
     });
   }
 
+  /** All that was written after the last line of the log, as Node prints an uncaught exception; else that line. */
   async #lastWords(): Promise<string> {
-    const text = await readFile(this.logPath, "utf8").catch(() => "");
-    return text.trimEnd().split("\n").at(-1)?.slice(0, 300) ?? "";
+    const lines = (await readFile(this.logPath, "utf8").catch(() => "")).trimEnd().split("\n");
+    const logged = lines.findLastIndex((line) => line.startsWith("{"));
+    const words = logged === lines.length - 1 ? lines.slice(-1) : lines.slice(logged + 1);
+    return words.join("\n").slice(0, MOST_WORDS);
   }
 
   async #end(signal: NodeJS.Signals): Promise<void> {
