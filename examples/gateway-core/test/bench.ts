@@ -37,12 +37,13 @@ export class Bench {
   readonly clock = new VirtualClock();
   readonly driver = new FakeDriver();
   readonly logged: string[] = [];
-  readonly #path: string;
+  /** Where the store is. */
+  readonly path: string;
   readonly #open: { gateway: Gateway; store: SqliteStore; ledger: SqliteActivationLedger }[] = [];
   #ids = 0;
 
   private constructor(path: string) {
-    this.#path = path;
+    this.path = path;
   }
 
   static async open(): Promise<Bench> {
@@ -51,8 +52,8 @@ export class Bench {
 
   /** A gateway that has read what is there. */
   async gateway(owner = "one", options: Partial<GatewayOptions> = {}): Promise<Gateway> {
-    const store = new SqliteStore(this.#path);
-    const ledger = new SqliteActivationLedger(this.#path);
+    const store = new SqliteStore(this.path);
+    const ledger = new SqliteActivationLedger(this.path);
     const gateway = new Gateway({
       store,
       ledger,

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { SandboxRef, WorkContext } from "../src/driver/driver.js";
 import { processDrivers } from "../src/driver/process-drivers.js";
 import { readStartMarker } from "../src/driver/process-identity.js";
+import { SqliteStore } from "../src/store/sqlite-store.js";
 import { StartedGateway } from "../src/testing/started-gateway.js";
 import { Bench } from "./bench.js";
 import { directoryImage } from "./images.js";
@@ -121,6 +122,25 @@ describe("a shutdown sweep", () => {
       await bench.pass(1000);
     expect(await bench.read(next, id)).toMatchObject({ phase: "Starting", attemptNumber: 2 });
     expect(await bench.becomeReady(next, id)).toMatchObject({ phase: "Ready", attemptNumber: 2 });
+  });
+
+  it("stops nothing when its start had failed", async () => {
+    class Away extends SqliteStore {
+      override list(): Promise<never> {
+        return Promise.reject(new Error("the database is away"));
+      }
+    }
+    const first = await bench.gateway("one", managed);
+    const id = await bench.create(first);
+    await bench.becomeReady(first, id);
+    await bench.kill(first);
+    const store = new Away(bench.path);
+    await expect(bench.gateway("two", { ...managed, store })).rejects.toThrow("the database is away");
+    await bench.close();
+    await store.close();
+    expect(bench.driver.running.has(id)).toBe(true);
+    const next = await bench.gateway("three", managed);
+    expect(await bench.read(next, id)).toMatchObject({ phase: "Ready", attemptNumber: 1 });
   });
 
   /** Stops as an engine does: what ended stays to be seen. */

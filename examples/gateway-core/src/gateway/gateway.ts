@@ -188,7 +188,8 @@ export class Gateway {
 
   /**
    * Stops working. Supervisors go on, and deadlines too, and the next start finds both; but where the gateway manages
-   * the lifecycle it stops what runs, and leaves the records as they are.
+   * the lifecycle it stops what runs, and leaves the records as they are. A start that failed has taken nothing up,
+   * and what runs is for the next one.
    */
   async close(): Promise<void> {
     this.#closed = true;
@@ -197,6 +198,7 @@ export class Gateway {
     await this.#reconciling.close();
     await Promise.all([...this.#workers.values()].map((worker) => worker.close()));
     await this.#sessions.close();
+    if (!this.#recovered) return;
     const { records, clock } = this;
     const { log } = this.#options;
     await shutdownSweep({ records, drivers: this.#drivers, policy: this.#policy, clock, log });
