@@ -18,7 +18,8 @@ it("dates what it sees by the gateway's clock, whatever the host's says", async 
   const log = (): void => undefined;
   const context: DriverContext = { clock, dataDir, log, supervisorProgram: "/nowhere" };
   const [driver] = vmDrivers({ guestDir: "/nowhere" })(context);
-  const seenAt = async (): Promise<number | null | undefined> => (await driver?.observe(sandbox, {}))?.observedAt;
+  const seenAt = async (): Promise<number | null | undefined> =>
+    (await driver?.observe(sandbox, {}))?.observedAt;
 
   clock.advance(1000);
   expect(await seenAt()).toBe(clock.now());
