@@ -47,6 +47,8 @@ async function supervise(): Promise<number> {
     console.error(error instanceof DismissedError ? `Dismissed: ${error.message}` : error);
     await supervisor.seeToWorkload();
     return 1;
+  } finally {
+    await supervisor.close();
   }
 }
 

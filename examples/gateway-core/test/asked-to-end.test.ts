@@ -20,6 +20,20 @@ const WORK = [
    fs.writeFileSync("up", "up");
    setInterval(() => {}, 1000)`,
 ];
+/** Asks its proxy for something once it was told to end. */
+const LAST_REQUEST = [
+  process.execPath,
+  "-e",
+  `const fs = require("fs");
+   process.on("SIGTERM", async () => {
+     await new Promise((later) => setTimeout(later, 300));
+     const answer = await fetch(process.env.HTTP_PROXY + "/.slipway/ready").catch(() => null);
+     fs.writeFileSync("ends", String(answer?.status ?? "no network"));
+     process.exit(0);
+   });
+   fs.writeFileSync("up", "up");
+   setInterval(() => {}, 1000)`,
+];
 const ONCE_IN_PEACE = "asked done";
 const TERMINATED = 143;
 
@@ -168,6 +182,25 @@ describe.runIf(process.platform === "linux")("a workload is asked to end once, a
     expect(await supervised.exitCode()).toBe(0);
     expect(await read("ends")).toBe(ONCE_IN_PEACE);
     expect(gateway.kinds("exited")).toMatchObject([{ exitCode: 0 }]);
+    expect(gateway.kinds("enforcement-lost")).toEqual([]);
+  });
+
+  const tell = {
+    "its whole group": () => supervised.signalGroup("SIGTERM"),
+    "the supervisor alone": () => supervised.signal("SIGTERM"),
+    "the supervisor, which its gateway dismissed before": async () => {
+      await dismissed();
+      supervised.signalGroup("SIGTERM");
+    },
+    "nobody, after its gateway dismissed it": dismissed,
+  };
+  it.each(Object.entries(tell))("and has its network until then: told is %s", async (who, told) => {
+    gateway.policy = { version: 1, network: { allow: ["allowed.example:443"] } };
+    await start({ command: LAST_REQUEST, askedAlone: who === "the supervisor alone" });
+    await told();
+    await supervised.exitCode();
+    expect(await read("ends")).toBe("200");
+    expect(await groupMembers(supervised.pid)).toEqual([]);
     expect(gateway.kinds("enforcement-lost")).toEqual([]);
   });
 

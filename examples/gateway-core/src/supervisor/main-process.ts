@@ -22,18 +22,28 @@ const CANNOT_RUN = 127;
 /** What a process is said to have ended with that SIGTERM ended. */
 export const TERMINATED = 128 + 15;
 
+export interface MainProcessOptions {
+  /** Variables that outrank the policy's own. */
+  readonly enforced?: Readonly<Record<string, string>> | undefined;
+  /** Whether the control group that this process sees is the sandbox's alone. */
+  readonly ownsMemory?: boolean | undefined;
+  /** The process that enforces the workload's policy: it outlasts the workload, and is neither asked nor waited for. */
+  readonly spared?: (() => number | null) | undefined;
+}
+
 /** The main process of the sandbox. It is started once in the life of a supervisor. */
 export class MainProcess {
   readonly exit: Promise<MainExit>;
   readonly #child: ChildProcess | null;
   readonly #started: Promise<boolean>;
-  readonly #group = new WorkloadGroup();
+  readonly #group: WorkloadGroup;
   #hasEnded: boolean;
   #leftoverGraceMs = LEFTOVER_GRACE_MS;
   #asking: Promise<void> = Promise.resolve();
   #isAskedAnew = false;
 
-  private constructor(child: ChildProcess | Error, memory: MemoryWatch | null) {
+  private constructor(child: ChildProcess | Error, memory: MemoryWatch | null, group: WorkloadGroup) {
+    this.#group = group;
     this.#child = child instanceof Error ? null : child;
     // What could not be started has no other end than that, of which it is told a moment later.
     this.#hasEnded = child instanceof Error || child.pid === undefined;
@@ -42,28 +52,24 @@ export class MainProcess {
     this.exit = child instanceof Error ? Promise.resolve(cannotRun(child)) : this.#exitOf(child, memory);
   }
 
-  /**
-   * @param enforced - Variables that outrank the policy's own.
-   * @param ownsMemory - Whether the control group that this process sees is the sandbox's alone.
-   */
   static start(
     command: readonly string[],
     policy: Policy,
-    enforced: Readonly<Record<string, string>> = {},
-    ownsMemory = false,
+    { enforced = {}, ownsMemory = false, spared }: MainProcessOptions = {},
   ): MainProcess {
     const [program = "", ...args] = command;
     // Begun before there is a process that can be killed.
     const memory = ownsMemory ? new MemoryWatch() : null;
+    const group = new WorkloadGroup(spared);
     try {
       const child = spawn(program, args, {
         stdio: ["ignore", "inherit", "inherit"],
         env: { ...inherited(process.env), ...policy.env, ...enforced },
       });
-      return new MainProcess(child, memory);
+      return new MainProcess(child, memory, group);
     } catch (error) {
       // A part of the faults is thrown at once: an argument list that is too long, an empty program.
-      return new MainProcess(error as Error, memory);
+      return new MainProcess(error as Error, memory, group);
     }
   }
 
@@ -77,12 +83,12 @@ export class MainProcess {
     return this.#started;
   }
 
-  /** Asks it to end, and what it started, unless that was done before. @param spared - A process that is not asked. */
-  async ask(spared: number | null = null): Promise<void> {
+  /** Asks it to end, and what it started, unless that was done before. */
+  async ask(): Promise<void> {
     const pid = this.#child?.pid;
     // Of a supervisor that leads no group, only its own child is known to be the sandbox's.
     if (pid !== undefined && !this.#hasEnded) this.#group.askOne(pid);
-    await this.#group.ask(spared);
+    await this.#group.ask();
   }
 
   /**
@@ -90,21 +96,20 @@ export class MainProcess {
    * here, also not what goes on when it has ended first, as a shell does.
    *
    * @param asksAll - Whether who ends the sandbox asked it, and what it started; else that is done here.
-   * @param spared - A process that is not asked.
    */
-  async leave(asksAll: boolean, spared: number | null = null): Promise<void> {
+  async leave(asksAll: boolean): Promise<void> {
     if (!this.#hasEnded) this.#leftoverGraceMs = Number.POSITIVE_INFINITY;
-    const asked = asksAll ? this.#group.wasAsked() : this.ask(spared);
+    const asked = asksAll ? this.#group.wasAsked() : this.ask();
     this.#asking = Promise.all([this.#asking, asked]).then(() => undefined);
     await this.#asking;
   }
 
   /** Asks also who was said to be asked: nobody was. Once, however often that turns out. */
-  async askAnew(spared: number | null = null): Promise<void> {
+  async askAnew(): Promise<void> {
     if (this.#isAskedAnew) return;
     this.#isAskedAnew = true;
     this.#group.nobodyWasAsked();
-    await this.ask(spared);
+    await this.ask();
   }
 
   async #exitOf(child: ChildProcess, memory: MemoryWatch | null): Promise<MainExit> {

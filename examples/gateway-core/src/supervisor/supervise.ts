@@ -112,10 +112,9 @@ export class Supervisor {
     const hadEnded = main.hasEnded;
     if (!hadEnded) this.#steady.leave();
     const { askedAlone } = this.#options.settings;
-    await main.leave(!askedAlone, this.#enforcement.pid);
+    await main.leave(!askedAlone);
     // Who had asked everybody would have killed by then what is left: this process alone was told, by somebody else.
-    if (!askedAlone && !hadEnded && (await this.#isStillThere(main)))
-      await main.askAnew(this.#enforcement.pid);
+    if (!askedAlone && !hadEnded && (await this.#isStillThere(main))) await main.askAnew();
     const exit = await main.exit;
     return hadEnded ? exitCodeOf(exit) : TERMINATED;
   }
@@ -167,8 +166,12 @@ export class Supervisor {
     } finally {
       this.#reporter.close();
       this.#deadline[Symbol.dispose]();
-      this.#enforcement.end();
     }
+  }
+
+  /** Ends what enforces the policy, once nobody is left who goes by it. */
+  async close(): Promise<void> {
+    await this.#enforcement.end();
   }
 
   async #start(): Promise<BootstrapSequenceResult> {
@@ -200,12 +203,11 @@ export class Supervisor {
         log("[activation] The main process is started.");
         const { policy } = bootstrap.accepted;
         this.#link.mainStarted();
-        this.#main = MainProcess.start(
-          settings.command,
-          policy,
-          this.#enforcement.environment,
-          settings.ownsMemory,
-        );
+        this.#main = MainProcess.start(settings.command, policy, {
+          enforced: this.#enforcement.environment,
+          ownsMemory: settings.ownsMemory,
+          spared: () => this.#enforcement.pid,
+        });
         // Told to end since it was claimed. Who told that has asked nobody who was not there.
         if (this.#options.signal.aborted || this.#told.signal.aborted) await this.#takeBack(this.#main);
       },
@@ -225,7 +227,7 @@ export class Supervisor {
     if (started && main !== null) {
       // A stop came while it was being started, and won. Whoever is behind it comes to ask, and is waited for.
       this.#reporter.close();
-      if (await this.#isUpToUs(main)) await main.ask(this.#enforcement.pid);
+      if (await this.#isUpToUs(main)) await main.ask();
       await main.exit;
       return TERMINATED;
     }
@@ -243,7 +245,7 @@ export class Supervisor {
   async #takeBack(main: MainProcess): Promise<void> {
     this.#told.abort();
     this.#steady.leave();
-    await main.leave(false, this.#enforcement.pid);
+    await main.leave(false);
   }
 
   async #uncertain(error: unknown): Promise<number> {

@@ -13,6 +13,12 @@ const POLL_MS = 50;
  */
 export class WorkloadGroup {
   readonly #asked = new Set<number>();
+  readonly #spared: () => number | null;
+
+  /** @param spared - A member that is none of the workload, and is needed until that has ended. */
+  constructor(spared: () => number | null = () => null) {
+    this.#spared = spared;
+  }
 
   /** Somebody else asked everybody who is here now. */
   async wasAsked(): Promise<void> {
@@ -23,9 +29,9 @@ export class WorkloadGroup {
     this.#asked.clear();
   }
 
-  /** Asks everybody who was not asked yet. @param spared - A process that is needed until the others have ended. */
-  async ask(spared: number | null = null): Promise<void> {
-    for (const pid of await this.#others()) if (pid !== spared) this.askOne(pid);
+  /** Asks everybody who was not asked yet. */
+  async ask(): Promise<void> {
+    for (const pid of await this.#others()) this.askOne(pid);
   }
 
   askOne(pid: number): void {
@@ -55,7 +61,8 @@ export class WorkloadGroup {
   async #others(): Promise<readonly number[]> {
     const members = await groupMembers(process.pid).catch((): number[] => []);
     // Started by hand, and not as the leader of a group: then nothing in it is ours to end.
-    return members.includes(process.pid) ? members.filter((pid) => pid !== process.pid) : [];
+    const aside = new Set([process.pid, this.#spared()]);
+    return members.includes(process.pid) ? members.filter((pid) => !aside.has(pid)) : [];
   }
 }
 

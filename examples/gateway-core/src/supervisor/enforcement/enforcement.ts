@@ -78,10 +78,15 @@ export class Enforcement {
     return { ...proxied, NO_PROXY: "", no_proxy: "", NODE_USE_ENV_PROXY: "1" };
   }
 
-  /** Ends the sidecar; nobody is told. */
-  end(): void {
+  /** Ends the sidecar; nobody is told. Resolves once it is gone. */
+  async end(): Promise<void> {
     this.#letGo = true;
-    this.#sidecar?.child.kill("SIGKILL");
+    const child = this.#sidecar?.child;
+    if (child === undefined) return;
+    const gone = once(child, "exit").catch(() => undefined);
+    child.ref();
+    // One that has ended already, or never began, has no exit to come.
+    if (child.kill("SIGKILL")) await gone;
   }
 
   /** Its end is expected from now on, whoever brings it about. */
