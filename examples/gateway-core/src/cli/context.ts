@@ -21,7 +21,7 @@ export function contextOf(command: Command): CommandContext {
   const { url, token, json, reasonContract } = command.optsWithGlobals<GlobalOptions>();
   if (!URL.canParse(url)) command.error(`error: --url must be a URL, got ${JSON.stringify(url)}`);
   return {
-    client: new GatewayClient({ url: url.replace(/\/+$/, ""), token, reasonContract }),
+    client: new GatewayClient({ url, token, reasonContract }),
     json: json === true,
   };
 }

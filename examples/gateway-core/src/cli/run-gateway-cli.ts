@@ -37,13 +37,10 @@ export interface GatewayCliOptions {
  * ```
  */
 export async function runGatewayCli(options: GatewayCliOptions): Promise<void> {
-  // Whoever reads this through a pipe may have read enough.
-  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code === "EPIPE") process.exit(0);
-    throw error;
-  });
+  const program = buildProgram(options);
+  surviveUnreadOutput(program);
   try {
-    await buildProgram(options).parseAsync();
+    await program.parseAsync();
   } catch (error) {
     process.exitCode = exitCodeFor(error);
   }
@@ -63,6 +60,24 @@ function buildProgram(options: GatewayCliOptions): Command {
   addSandboxCommands(program, options.images ?? "path");
   for (const command of program.commands) command.exitOverride();
   return program;
+}
+
+/**
+ * Whoever reads the output through a pipe may have read enough, or be gone, and a log's disk may be full. A client is
+ * done then; a gateway goes on without words.
+ */
+function surviveUnreadOutput(program: Command): void {
+  let serves = false;
+  program.hook("preAction", (_, command) => {
+    serves = command.name() === "serve";
+  });
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (serves) return;
+    if (error.code === "EPIPE") process.exit(0);
+    throw error;
+  });
+  // What went wrong is in the exit code as well.
+  process.stderr.on("error", () => undefined);
 }
 
 function exitCodeFor(error: unknown): number {

@@ -43,7 +43,7 @@ export class GatewayClient {
   readonly #options: ClientOptions;
 
   constructor(options: ClientOptions) {
-    this.url = options.url;
+    this.url = options.url.replace(/\/+$/, "");
     this.#options = options;
   }
 
@@ -128,7 +128,8 @@ export class GatewayClient {
     path: string,
     options: { body?: unknown; headers?: Record<string, string>; signal?: AbortSignal | undefined },
   ): Promise<Response> {
-    const { url, token, reasonContract } = this.#options;
+    const { url } = this;
+    const { token, reasonContract } = this.#options;
     const { body, signal } = options;
     const headers: Record<string, string> = { ...options.headers };
     if (reasonContract !== undefined) headers[REASON_CONTRACT_HEADER] = String(reasonContract);
