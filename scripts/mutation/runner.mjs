@@ -15,7 +15,9 @@ import { declareFactoryPlugin, PluginKind } from "@stryker-mutator/api/plugin";
 import { transformSync } from "esbuild";
 
 const STAND_IN = new URL("vitest-stand-in.mjs", import.meta.url).href;
+/** No test takes longer than this, and one that a mutant leaves waiting for ever need not wait it out. */
 const TEST_LIMIT_MS = 20_000;
+const limitAfter = (ms) => Math.min(TEST_LIMIT_MS, 2_000 + 20 * ms);
 
 /** Long walks and property tests, which run last: a mutant that a unit test kills never sees them. */
 const LATE = /^test\/|odd-lists|compare-catalogs|bootstrap-retrier/;
@@ -62,6 +64,8 @@ function compile() {
 
 class InProcessRunner {
   #harness;
+  /** How long each test may take, by its id: many times what it took without a mutant. */
+  #limits = new Map();
   namespace = (globalThis[INSTRUMENTER_CONSTANTS.NAMESPACE] ??= {});
 
   /** Nothing is loaded again: what a test file computes while it is collected comes from the code without a mutant. */
@@ -84,6 +88,7 @@ class InProcessRunner {
     for (const test of this.#harness.tests.filter(({ id }) => !TOO_LONG.test(id))) {
       this.namespace.currentTestId = test.id;
       const { ms, error } = await this.#run(test);
+      this.#limits.set(test.id, limitAfter(ms));
       const base = { id: test.id, name: test.id, fileName: test.file, timeSpentMs: ms };
       tests.push(error === null ? { ...base, status: 0 } : { ...base, status: 1, failureMessage: error });
     }
@@ -113,7 +118,7 @@ class InProcessRunner {
     const began = performance.now();
     let error = null;
     try {
-      await this.#harness.runTest(test, TEST_LIMIT_MS);
+      await this.#harness.runTest(test, this.#limits.get(test.id) ?? TEST_LIMIT_MS);
     } catch (thrown) {
       error = String(thrown?.message ?? thrown);
     }
