@@ -112,7 +112,11 @@ const starts: readonly Case[] = [
   ["start-stopped", "resume", record("Stopped", { startRequestedAt: 1 }), { observation: absent(null) }],
   ["start-stopped", "resume", record("Stopped", { instanceId: "i-1" }), { observation: absent(null) }],
   ["start-stopped", "resume", record("Stopped", { finishedAt: 1 }), { observation: absent(null) }],
+  // A reason that was written for another phase decides nothing here.
+  ["start-stopped", "resume", record("Stopped", { reason: "IsolationBackendMismatch" })],
+  ["start-stopped", "resume", record("Stopped"), { observation: seen({ running: true }) }],
   ["start-completed", "restart", record("Completed")],
+  ["start-completed", "restart", record("Completed"), { observation: absent(null) }],
   ["start-after-timeout", "restart", record("Error", { reason: "ProvisioningTimedOut", ...deadline(false) })],
   ["start-after-timeout", "restart", record("Error", { reason: "ImagePreparationTimedOut" })],
   [
@@ -130,6 +134,14 @@ const starts: readonly Case[] = [
   ["start-empty", "resume", record("Unknown"), { observation: empty }],
   ["start-provisioning", "InProgress", record("Provisioning")],
   ["start-provisioning", "InProgress", record("Unknown")],
+  ["start-provisioning", "InProgress", record("Provisioning"), { observation: seen({ running: true }) }],
+  ["start-provisioning", "InProgress", record("Provisioning"), { observation: absent(null) }],
+  [
+    "start-provisioning",
+    "InProgress",
+    record("Provisioning", { reason: "IsolationBackendMismatch" }),
+    { backendMatches: true },
+  ],
   ["start-provisioning", "InProgress", record("Provisioning"), { observation: seen({ running: false }) }],
   ["start-provisioning", "InProgress", record("Provisioning"), { observation: { ...empty, stale: true } }],
   ["start-provisioning", "InProgress", record("Provisioning"), automatic],

@@ -278,6 +278,12 @@ describe("a plan for the start of a gateway", () => {
       ["a kill without a time or a code", { ...end, failureReason: "Killed" }, "Error"],
       ["a success", { ...end, exitCode: 0, finishedAt: at + 100 }, "Completed"],
       ["a stop under way", { running: true, terminating: true }, "Stopping"],
+      ["a backend at rest", { running: false, ready: false, suspended: true }, "Stopped"],
+      [
+        "a backend with nothing",
+        { running: false, ready: false, suspended: true, workload: "absent" },
+        "Stopped",
+      ],
     ])(
       "takes back what a look recorded between the mark and the end of the gateway: %s",
       (_what, look, phase) => {
@@ -285,7 +291,7 @@ describe("a plan for the start of a gateway", () => {
         expect(looked).toMatchObject({ phase, shutdownStopAt: at });
         for (const observation of [null, seen({ ...end, ...killed, finishedAt: at + 100 })]) {
           const plan = planRecovery(looked, { ...mine, observation });
-          expect(plan.call).toBe("start");
+          expect(plan).toMatchObject({ call: "start", sessionCleanup: false });
           expect(applyRecovery(plan.record, "start", "ok", { ...mine, now: at + 300 }).record).toMatchObject({
             phase: "Provisioning",
             desired: "running",
@@ -309,7 +315,78 @@ describe("a plan for the start of a gateway", () => {
       },
     );
 
+    it("takes back a loss that a look recorded, where the driver removes what it stops", () => {
+      const removes = { ...mine, policy: { removesComputeOnStop: true } };
+      for (const phase of ["Ready", "Starting"] as const) {
+        const gone = reconcileRecord(
+          { ...marked, phase },
+          absent(null),
+          null,
+          at + 200,
+          removes.policy,
+        ).record;
+        expect(gone).toMatchObject({ phase: "Error", reason: "ComputeResourceMissing", shutdownStopAt: at });
+        for (const observation of [null, absent(null)]) {
+          const plan = planRecovery(gone, { ...removes, observation });
+          expect(plan.call).toBe("start");
+          expect(applyRecovery(plan.record, "start", "ok", removes).record).toMatchObject({
+            phase: "Provisioning",
+            shutdownStopAt: null,
+          });
+        }
+        expect(planRecovery(gone, mine).call).toBeNull();
+        expect(planRecovery({ ...gone, shutdownStopAt: null }, removes).call).toBeNull();
+      }
+    });
+
+    it("keeps the mark until the start has taken place, so that no look takes that end for a result", () => {
+      const runs = seen({ running: true, ready: true });
+      for (const observation of [null, runs]) {
+        const plan = planRecovery(marked, { ...mine, observation });
+        expect(plan).toEqual({ call: "start", record: marked, changed: false, sessionCleanup: false });
+        expect(plan.record).toBe(marked);
+      }
+    });
+
+    it("is a result for a gateway that starts nothing", () => {
+      const look = seen({ ...end, exitCode: 0, finishedAt: at + 1 });
+      const plan = planRecovery(marked, { ...others, observation: look });
+      expect(plan).toMatchObject({ call: null, record: { phase: "Completed", shutdownStopAt: null } });
+    });
+
+    it("does not outweigh a stop that was asked for since", () => {
+      const stopping = { ...marked, phase: "Stopping", desired: "stopped" } as const;
+      for (const observation of [null, seen({ ...end, ...killed, finishedAt: at + 1 })]) {
+        const plan = planRecovery(stopping, { ...mine, observation });
+        expect(plan).toEqual({ call: "stop", record: stopping, changed: false, sessionCleanup: false });
+      }
+    });
+
+    it.each([
+      ["earlier than the one that is known", at + 5, at + 1, at + 5],
+      ["the one that is known", at + 5, at + 5, at + 5],
+      ["later than the one that is known", at - 60_000, at + 5, at + 5],
+    ])("leaves the latest end before the start: %s", (_what, previousFinishedAt, finishedAt, latest) => {
+      const from = { ...marked, previousFinishedAt };
+      const plan = planRecovery(from, { ...mine, observation: seen({ ...end, ...killed, finishedAt }) });
+      expect(plan).toMatchObject({ call: "start", changed: previousFinishedAt !== latest });
+      expect(plan.record.previousFinishedAt).toBe(latest);
+      if (!plan.changed) expect(plan.record).toBe(from);
+    });
+
+    it("is no end of a run by itself: what was lost, fought over or timed out meanwhile stays so", () => {
+      for (const reason of ["OwnershipConflict", "ComputeResourceMissing", "ProvisioningTimedOut", null])
+        expect(planRecovery({ ...marked, phase: "Error", reason }, mine).call).toBeNull();
+      for (const ended of [{ reason: "Killed" }, { reason: null, exitCode: 143 }])
+        expect(planRecovery({ ...marked, phase: "Error", ...ended }, mine).call).toBe("start");
+      for (const phase of ["Deleting", "Deleted"] as const)
+        expect(planRecovery({ ...marked, phase }, mine).call).toBeNull();
+    });
+
     it("takes back nothing else that was recorded in between", () => {
+      const expired = seen({ running: false, failureReason: "Expired", failureClass: "terminal" });
+      const over = reconcileRecord(marked, expired, null, at + 200).record;
+      expect(planRecovery(over, mine)).toMatchObject({ call: null, record: { phase: "Stopped" } });
       const before = reconcileRecord(
         marked,
         seen({ ...end, exitCode: 0, finishedAt: at - 2_000 }),
@@ -429,6 +506,28 @@ describe("a recovery call", () => {
     // Unless the gateway had stopped it: then it is a new one.
     const stopped = { ...starting, shutdownStopAt: 5 };
     expect(applyRecovery(stopped, "start", "ok", mine).record.startRequestedAt).toBe(now);
+  });
+
+  it("that fails takes the mark of a shutdown from an error, and leaves one without it alone", () => {
+    const failed = record("Error", { reason: "Killed", finishedAt: 4, shutdownStopAt: 3 });
+    for (const result of ["error", "not-found"] as const) {
+      const left = applyRecovery(failed, "start", result, mine);
+      expect(left).toEqual({
+        record: { ...failed, shutdownStopAt: null, updatedAt: now },
+        changed: true,
+        refused: null,
+      });
+      expect(applyRecovery(left.record, "start", result, mine)).toEqual({
+        record: left.record,
+        changed: false,
+        refused: null,
+      });
+    }
+  });
+
+  it("of a run that is no start under way is a new start, whatever was asked for before", () => {
+    const ready = record("Ready", { startRequestedAt: 3 });
+    expect(applyRecovery(ready, "start", "ok", mine).record.startRequestedAt).toBe(now);
   });
 
   it("makes a start of an error that its runtime caused", () => {

@@ -1,6 +1,12 @@
 import { isMarked, isOwnEnd, isShutdownEnd } from "./evidence.js";
 import type { Observation } from "./observation.js";
-import { BACKEND_RESOURCE_MISSING, catalogName, exitReasons, isRecoverable } from "./reasons.js";
+import {
+  BACKEND_RESOURCE_MISSING,
+  catalogName,
+  COMPUTE_RESOURCE_MISSING,
+  exitReasons,
+  isRecoverable,
+} from "./reasons.js";
 import { reconcileRecord } from "./reconcile-record.js";
 import type { PhasePolicy, SandboxRecord } from "./record.js";
 import { enter, unchanged, type Transition } from "./transition.js";
@@ -79,7 +85,8 @@ export function planRecovery(record: SandboxRecord, options: SweepOptions): Swee
     }
   }
   const next = stopped ? afterShutdownEnd(record, seen, now) : call === null ? unmarked(record, now) : record;
-  return { call, record: next, changed: next !== record, sessionCleanup: record.phase === "Stopped" };
+  const sessionCleanup = record.phase === "Stopped" && call === null;
+  return { call, record: next, changed: next !== record, sessionCleanup };
 }
 
 /** A stop is finished whatever is seen, and a start under way is judged by no end of another run. */
@@ -109,7 +116,7 @@ function unmarked(record: SandboxRecord, now: number): SandboxRecord {
 function recoveryCall(record: SandboxRecord, { managesLifecycle, policy }: SweepOptions): SweepPlan["call"] {
   // A result that was stopped afterwards keeps its phase; nothing starts it but a user.
   if (record.desired !== "running" && record.phase !== "Stopping") return null;
-  if (managesLifecycle && isShutdownResult(record)) return "start";
+  if (managesLifecycle && isShutdownResult(record, policy)) return "start";
   switch (record.phase) {
     case "Stopping":
       return "stop";
@@ -133,10 +140,21 @@ function recoveryCall(record: SandboxRecord, { managesLifecycle, policy }: Sweep
  * Whether a look that was applied between a shutdown's mark and the end of its gateway has recorded what that shutdown did:
  * no result is marked, so that whatever stands in a marked record came later.
  */
-function isShutdownResult(record: SandboxRecord): boolean {
+function isShutdownResult(record: SandboxRecord, policy: PhasePolicy | undefined): boolean {
   if (!isMarked(record) || record.desired !== "running") return false;
-  if (record.phase === "Stopping") return true;
+  if (record.phase === "Stopping" || isAtRest(record)) return true;
+  if (policy?.removesComputeOnStop === true && isLoss(record)) return true;
   return isRunEnd(record) && isShutdownEnd(record, record.finishedAt ?? null);
+}
+
+/** `Stopped` over a backend that keeps the run at rest, or has nothing: a time to live that is over is another matter. */
+function isAtRest({ phase, reason }: SandboxRecord): boolean {
+  return phase === "Stopped" && (reason === "BackendEmpty" || reason === "Suspended");
+}
+
+/** What a driver that removes compute when it stops leaves behind. */
+function isLoss({ phase, reason }: SandboxRecord): boolean {
+  return phase === "Error" && reason === COMPUTE_RESOURCE_MISSING;
 }
 
 /** A lost object, a conflict of owners or an expired attempt is no end of a run. */
@@ -230,7 +248,8 @@ function restarted(record: SandboxRecord, now: number): SandboxRecord {
     finishedAt: null,
     updatedAt: now,
   };
-  return record.phase === "Error" || record.phase === "Completed" || record.phase === "Stopping"
+  const { phase } = record;
+  return phase === "Error" || phase === "Completed" || phase === "Stopping" || phase === "Stopped"
     ? enter(fenced, "Provisioning", "Resumed", "Started again after its runtime went down.", now)
     : fenced;
 }

@@ -120,7 +120,9 @@ describe("a start that failed", () => {
   });
 
   it("gives nothing back over what is gone, is going, or still runs", () => {
-    expect(resolved(record("Starting"), stopped, "start", absent(null))?.phase).toBe("Error");
+    // A look that says that it is gone is believed, whatever else it says.
+    for (const gone of [absent(null), { ...absent(null), suspended: true }])
+      expect(resolved(record("Starting"), stopped, "start", gone)?.phase).toBe("Error");
     expect(
       resolved(record("Starting"), stopped, "start", seen({ ...ended, deleting: true }))?.phase,
     ).not.toBe("Stopped");
@@ -154,6 +156,7 @@ describe("a stop that failed", () => {
     ["the evidence is another run's", seen({ running: true, terminating: false, stale: true })],
     ["it is being removed", seen({ running: true, terminating: false, deleting: true })],
     ["nobody knows whether it runs", seen({ running: null, terminating: false })],
+    ["it is gone", { ...absent(null), running: true }],
   ])("does not where %s", (_what, look) => {
     expect(resolved(stopping, ready, "stop", look)?.phase).not.toBe("Ready");
   });
@@ -179,9 +182,8 @@ describe("a delete that failed", () => {
   });
 
   it("goes on over what is being removed, and is done over what is gone", () => {
-    expect(resolved(deleting, stopped, "delete", seen({ deleting: true }))?.phase ?? "Deleting").toBe(
-      "Deleting",
-    );
+    const goes = resolveFailedOperation(deleting, stopped, "delete", seen({ deleting: true }), now).record;
+    expect(goes).toMatchObject({ phase: "Deleting", desired: "deleted" });
     expect(resolved(deleting, stopped, "delete", absent(null))?.phase).toBe("Deleted");
   });
 
@@ -193,5 +195,21 @@ describe("a delete that failed", () => {
     expect(after({ ready: null, readiness: "none" })).toBe("Ready");
     expect(after({ ready: false, readiness: "signal" })).not.toBe("Ready");
     expect(after({ ready: true, running: false })).not.toBe("Ready");
+  });
+
+  it("takes what was Ready and is ready for connected, also where Ready needs a session", () => {
+    const policy = { requireSession: true };
+    const after = (previous: SandboxRecord, more: Partial<Observation>): string => {
+      const look = seen({ running: true, ...more });
+      return resolveFailedOperation(deleting, previous, "delete", look, now, policy).record.phase;
+    };
+    for (const look of [
+      { ready: true, readiness: "signal" },
+      { ready: null, readiness: "none" },
+    ] as const) {
+      expect(after(record("Ready"), look)).toBe("Ready");
+      expect(after(record("Provisioning"), look)).toBe("Provisioning");
+    }
+    expect(after(record("Ready"), { ready: false, readiness: "signal" })).toBe("Provisioning");
   });
 });

@@ -341,6 +341,13 @@ describe("accepted operations", () => {
         { type: "IsolationBackendMatched", status: "False", reason: "IsolationBackendMismatch" },
       ],
     });
+    const admitted = { type: "Admitted", status: "True", reason: "Fits", message: "" } as const;
+    const conditions = [{ ...admitted, lastTransitionTime: "2026-10-20T11:40:02Z" }];
+    expect(applyBackendMismatch(record("Starting", { conditions }), 9).record.conditions).toMatchObject([
+      admitted,
+      { type: "Ready" },
+      { type: "IsolationBackendMatched" },
+    ]);
     for (const phase of phases.filter((phase) => phase !== "Starting"))
       expect(applyBackendMismatch(record(phase), 9)).toMatchObject({ changed: false, refused: "phase" });
     for (const desired of ["stopped", "deleted"] as const)
