@@ -13,6 +13,9 @@ describe("the backend's own text", () => {
     expect(messageWith("A", evidence)).toBe("a");
     expect(messageWith("C", evidence)).toBeNull();
     expect(messageWith(null, evidence)).toBeNull();
+    expect(messageWith("A", [{ reason: "A", message: "" }, ...evidence])).toBe("a");
+    expect(messageWith("A", [{ reason: "A", message: "" }])).toBeNull();
+    expect(messageWith(null, [{ reason: null, message: "x" }])).toBeNull();
     expect(messageWith("", [{ reason: "", message: "x" }])).toBeNull();
   });
 
