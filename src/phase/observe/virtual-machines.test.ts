@@ -116,6 +116,85 @@ describe("QEMU", () => {
     expect(guest).toMatchObject({ endedBy: "guest", failureReason: null });
   });
 
+  it.each<[string, Partial<Observation>]>([
+    ["running", { running: true, ready: null, readiness: "none" }],
+    ["prelaunch", { running: false, ready: false, readiness: "none", suspended: false }],
+    ["paused", { running: false, suspended: true, readiness: "none" }],
+    ["io-error", { running: false, failureReason: "GuestIOError", failureClass: "transient" }],
+    ["watchdog", { running: false, failureReason: "WatchdogFired", failureClass: "terminal" }],
+    ["guest-panicked", { running: false, failureReason: "GuestPanicked", failureClass: "terminal" }],
+    ["internal-error", { running: false, failureReason: "VmmInternalError", failureClass: "terminal" }],
+    ["shutdown", { running: false, completed: true, endedBy: "guest", failureReason: null }],
+    ["dreaming", { running: null, ready: null, stale: false }],
+  ])("%s, fact by fact", (status, facts) => {
+    expect(observeQemu({ qmp: { return: { status } } })).toMatchObject({ backendReason: status, ...facts });
+  });
+
+  it.each([
+    [true, true, null],
+    [false, false, false],
+    ["yes", null, null],
+  ])(
+    "while a state is saved or moved shows whether it executes, and that no more is known: %s",
+    (...said) => {
+      const [running, executes, ready] = said;
+      for (const status of ["save-vm", "finish-migrate"])
+        expect(observeQemu({ qmp: { return: { status, running } } })).toMatchObject({
+          running: executes,
+          ready,
+          stale: true,
+        });
+    },
+  );
+
+  it("blames a shutdown on whoever the latest event names, and nobody for a stop that was asked for", () => {
+    const shut = (data: object, desired: DesiredState = "running"): Observation =>
+      observeQemu(
+        { qmp: { return: { status: "shutdown" } }, events: [{ event: "shutdown", data }] },
+        { run: { desired } },
+      );
+    expect(shut({ reason: "host-signal" })).toMatchObject({ endedBy: "host", failureReason: "Killed" });
+    expect(shut({ guest: false })).toMatchObject({ endedBy: "host", failureReason: "Killed" });
+    expect(shut({ guest: true })).toMatchObject({ endedBy: "guest", failureReason: null });
+    for (const data of [{ reason: "host-signal" }, { reason: "host-error" }, { guest: false }])
+      expect(shut(data, "stopped")).toMatchObject({ endedBy: "host", failureReason: null });
+    // A cause that is named outranks the older flag; one of tomorrow leaves the question to it.
+    expect(shut({ reason: "subsystem-reset", guest: true })).toMatchObject({ endedBy: "guest" });
+    expect(shut({ reason: "subsystem-reset", guest: false })).toMatchObject({ endedBy: "host" });
+  });
+
+  it("keeps a panic as the cause, whoever then ended the guest", () => {
+    for (const panic of ["GUEST_PANICKED", "GUEST_CRASHLOADED"])
+      for (const reason of ["guest-shutdown", "host-qmp-quit"]) {
+        const events = [{ event: panic }, { event: "SHUTDOWN", data: { reason } }];
+        const observation = observeQemu({ qmp: { return: { status: "shutdown" } }, events });
+        expect(observation.failureReason).toBe("GuestPanicked");
+      }
+  });
+
+  it("takes one of two shutdowns of one instant by its cause, wherever it stands", () => {
+    const timestamp = { seconds: 1, microseconds: 5 };
+    const guest = { event: "SHUTDOWN", data: { reason: "guest-shutdown" }, timestamp };
+    const host = { event: "SHUTDOWN", data: { reason: "host-signal" }, timestamp };
+    const later = { ...host, timestamp: { seconds: 1, microseconds: 6 } };
+    const endedBy = (...events: object[]): string =>
+      observeQemu({ qmp: { return: { status: "shutdown" } }, events }).endedBy;
+    expect([endedBy(guest, host), endedBy(host, guest)]).toEqual(["guest", "guest"]);
+    expect([endedBy(guest, later), endedBy(later, guest)]).toEqual(["host", "host"]);
+  });
+
+  it("names its run where the driver's process tells it", () => {
+    const qmp = { return: { status: "running" } };
+    for (const process of [
+      { alive: true, instanceId: "i-1" },
+      { alive: false, exitCode: 0, instanceId: "i-1" },
+    ]) {
+      expect(observeQemu({ qmp, process })).toMatchObject({ instanceId: "i-1", stale: false });
+      const other = observeQemu({ qmp, process }, { run: { instanceId: "i-2" } });
+      expect(other).toMatchObject({ completed: false, stale: true });
+    }
+  });
+
   it("says nothing where neither monitor nor process is known", () => {
     expect(observeQemu({ qmp: { error: { transport: "timeout" } } }).exists).toBeNull();
     expect(observeQemu({ qmp: null, error: { code: 404 } }).exists).toBe(false);
@@ -157,6 +236,47 @@ describe("libvirt", () => {
     const domain = { state, reason, persistent: true };
     expect(observeLibvirt({ domain }).backendReason).toBe(name);
     expect(phases((options) => observeLibvirt({ domain }, options))).toEqual(expected);
+  });
+
+  it.each<[number, number, Partial<Observation>]>([
+    [1, 1, { running: true, readiness: "none", terminating: false }],
+    [3, 1, { running: false, suspended: true }],
+    [3, 3, { running: false, ready: false, stale: true }],
+    [3, 4, { running: false, ready: false, stale: true }],
+    [3, 5, { running: false, failureReason: "GuestIOError", failureClass: "transient" }],
+    [3, 6, { running: false, failureReason: "WatchdogFired", failureClass: "terminal" }],
+    [3, 8, { running: false, terminating: true }],
+    [3, 10, { running: false, failureReason: "GuestPanicked" }],
+    [3, 11, { running: false, suspended: false, failureReason: null, stale: false }],
+    [4, 0, { running: true, ready: false, terminating: true }],
+    [5, 0, { running: false, workload: "absent", suspended: true, completed: false }],
+    [5, 1, { workload: "absent", completed: true, endedBy: "guest", failureReason: null }],
+    [5, 2, { workload: "absent", completed: true, endedBy: "host", failureReason: "Killed" }],
+    [5, 8, { workload: "absent", completed: true, endedBy: "host", failureReason: "Killed" }],
+    [5, 3, { workload: "absent", completed: true, failureReason: "GuestPanicked" }],
+    [5, 4, { workload: "present", running: null }],
+    [5, 6, { workload: "absent", completed: false, failureReason: "VmmStartFailed" }],
+    [5, 42, { workload: "absent", running: false, completed: null, suspended: null }],
+    [6, 1, { running: false, completed: true, failureReason: "GuestPanicked" }],
+    [7, 0, { running: false, suspended: true }],
+  ])("state %i reason %i, fact by fact", (state, reason, facts) => {
+    expect(observeLibvirt({ domain: { state, reason } })).toMatchObject(facts);
+  });
+
+  it("blames nobody for an end that was asked for", () => {
+    for (const reason of [2, 8]) {
+      const observation = observeLibvirt({ domain: { state: 5, reason } }, { run: { desired: "stopped" } });
+      expect(observation).toMatchObject({ completed: true, endedBy: "host", failureReason: null });
+    }
+  });
+
+  it("names its run where the driver tells it", () => {
+    const domain = { state: 1, reason: 1, instanceId: "i-1" };
+    expect(observeLibvirt({ domain }, { run: { instanceId: "i-1" } })).toMatchObject({
+      instanceId: "i-1",
+      stale: false,
+    });
+    expect(observeLibvirt({ domain }, { run: { instanceId: "i-2" } }).stale).toBe(true);
   });
 
   it("reads a saved guest as suspended, whatever ended it, and waits while the driver prepares", () => {
@@ -202,6 +322,42 @@ describe("micro-VMs", () => {
     ).toEqual(expected);
   });
 
+  it("keep the word as it was spelled, a boolean as its name", () => {
+    const firecracker = (instanceInfo: object): Observation => observeFirecracker({ instanceInfo });
+    expect(firecracker({ state: "Not started" })).toMatchObject({
+      backendReason: "Not started",
+      running: false,
+    });
+    expect(firecracker({ state: "NOT_STARTED" }).running).toBe(false);
+    expect(firecracker({ state: "not-started" }).running).toBe(false);
+    expect(firecracker({ started: true })).toMatchObject({ backendReason: "true", running: true });
+    expect(firecracker({ started: false })).toMatchObject({ backendReason: "false", running: false });
+    expect(firecracker({ state: 5 })).toMatchObject({ backendReason: null, running: null });
+    expect(firecracker({})).toMatchObject({ exists: true, backendReason: null, running: null });
+    expect(observeCloudHypervisor({ vmInfo: { state: "Shutdown" } })).toMatchObject({
+      backendReason: "Shutdown",
+      running: false,
+      completed: true,
+      endedBy: "guest",
+    });
+    expect(observeCloudHypervisor({ vmInfo: { state: true } })).toMatchObject({ running: null });
+  });
+
+  it("are gone by a definite answer only, and never while the process lives", () => {
+    for (const observe of [
+      (more: object) => observeFirecracker({ instanceInfo: null, ...more }),
+      (more: object) => observeCloudHypervisor({ vmInfo: null, ...more }),
+    ]) {
+      expect(observe({ error: { status: 404 } }).exists).toBe(false);
+      expect(observe({ error: { status: 500 } }).exists).toBeNull();
+      expect(observe({ process: { pid: 3 }, error: { status: 404 } }).exists).toBe(false);
+      expect(observe({ process: alive, error: { status: 404 } })).toMatchObject({
+        exists: true,
+        running: null,
+      });
+    }
+  });
+
   it("are told by their process when the API is silent", () => {
     expect(observeFirecracker({ instanceInfo: null, process: alive })).toMatchObject({
       exists: true,
@@ -243,6 +399,56 @@ describe("a plain process", () => {
     ["none, folder unknown", { process: null }, "Ready", "Starting", "Stopping"],
   ])("%s: %s", (_name, input, ...expected) => {
     expect(phases((options) => observeProcess(input as never, options))).toEqual(expected);
+  });
+
+  it.each<[string, object, Partial<Observation>]>([
+    ["alive", { process: alive }, { exists: true, workload: "present", running: true, readiness: "none" }],
+    [
+      "a success",
+      { process: { exitCode: 0 } },
+      { workload: "absent", running: false, completed: true, endedBy: "guest", failureReason: null },
+    ],
+    ["none, folder gone", { process: null, stateDir: { exists: false } }, { exists: false }],
+    ["none, folder unreadable", { process: null, stateDir: { exists: "yes" } }, { exists: null }],
+    [
+      "none, at rest",
+      { process: null, stateDir: { exists: true } },
+      { workload: "absent", running: false, suspended: true, bootstrapping: false, completed: false },
+    ],
+    [
+      "none, being prepared",
+      { process: null, stateDir: { exists: true, bootstrapping: true } },
+      { suspended: true, bootstrapping: true },
+    ],
+    [
+      "none, end marked",
+      { process: null, stateDir: { exists: true, mainProcessExitedMarker: true } },
+      { completed: true, suspended: false, backendReason: "ProcessExited" },
+    ],
+  ])("%s, fact by fact", (_name, input, facts) => {
+    expect(observeProcess(input as never)).toMatchObject(facts);
+  });
+
+  it.each([
+    [9, "SIGKILL"],
+    [15, "SIGTERM"],
+    [64, "SIG64"],
+    ["sigint", "SIGINT"],
+  ])("names the signal that ended it: %s", (signal, name) => {
+    const said = { backendReason: name, completed: true, exitCode: null };
+    expect(observeProcess({ process: { alive: false, signal } })).toMatchObject({
+      ...said,
+      failureReason: "Killed",
+    });
+    // Without the flag, too; and the signal of a stop that was asked for is no failure.
+    const asked = observeProcess({ process: { signal } }, { run: { desired: "stopped" } });
+    expect(asked).toMatchObject({ ...said, failureReason: null });
+  });
+
+  it.each([0, -9, 1.5, Number.NaN, "", null])("takes %s for no signal", (signal) => {
+    expect(observeProcess({ process: { pid: 3, signal } })).toMatchObject({ running: null });
+    const ended = observeProcess({ process: { alive: false, exitCode: 0, signal } });
+    expect(ended).toMatchObject({ failureReason: null, backendReason: "ProcessExited" });
   });
 
   it("names its run where the driver tells it", () => {
