@@ -1,5 +1,6 @@
 import { at, integerOf, member, objectOf, objectsOf, textOf, wordOf, type JsonObject } from "./json.js";
 import { instantOf } from "./instant.js";
+import { waitingCause } from "./pod-reasons.js";
 
 /** One container of a pod, as the kubelet tells it. `lastState` is history and never read. */
 export interface PodContainer {
@@ -88,7 +89,7 @@ function failedInit(pod: JsonObject): PodContainer | null {
     const init = readContainer(findByName(statuses, name));
     if (init === null) continue;
     if (init.state === "terminated" && init.exitCode !== 0) return init;
-    if (init.state === "waiting" && init.word !== "podinitializing" && init.word !== "") return init;
+    if (init.state === "waiting" && waitingCause(init.word) !== null) return init;
   }
   return null;
 }

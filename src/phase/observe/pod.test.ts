@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { derivePhase } from "../derive-phase.js";
+import type { Observation } from "../observation.js";
 import { expectedRun, type SandboxRecord } from "../record.js";
 import { observePod } from "./pod.js";
 
@@ -144,6 +145,97 @@ describe("a pod that ended", () => {
     });
   });
 
+  const disrupted = { type: "DisruptionTarget", status: "True", reason: "EvictionByEvictionAPI" };
+  it.each<[string, Shape, Partial<Observation>]>([
+    [
+      "by itself, with success",
+      { phase: "Succeeded", main: terminated(0, "Completed") },
+      { exitCode: 0, endedBy: "guest", failureReason: null, failureClass: null, backendReason: "Completed" },
+    ],
+    [
+      "with success, as the pod alone says",
+      { phase: "Succeeded" },
+      { exitCode: null, endedBy: "guest", failureReason: null },
+    ],
+    [
+      "with success, though it was disrupted before",
+      { phase: "Succeeded", conditions: [disrupted] },
+      { exitCode: null, endedBy: "guest", failureReason: null },
+    ],
+    [
+      "with success, whatever word the pod has for it",
+      { phase: "Succeeded", reason: "Terminated", main: terminated(0, "Completed") },
+      { exitCode: 0, endedBy: "guest", failureReason: null },
+    ],
+    [
+      "with a code of its own",
+      { phase: "Failed", main: terminated(3) },
+      { exitCode: 3, endedBy: "unknown", failureReason: "ProcessExited" },
+    ],
+    [
+      "with exit 0 of its own although it was disrupted",
+      { phase: "Failed", main: terminated(0, "Completed"), conditions: [disrupted] },
+      { exitCode: 0, endedBy: "guest", failureReason: null },
+    ],
+    [
+      "with a code that was made up, so that the disruption is the cause",
+      { phase: "Failed", main: terminated(0, "ContainerStatusUnknown"), conditions: [disrupted] },
+      { exitCode: null, endedBy: "unknown", failureReason: "Evicted" },
+    ],
+    [
+      "by a deadline of its own",
+      { phase: "Failed", main: terminated(143, "DeadlineExceeded") },
+      { exitCode: 143, failureReason: "DeadlineExceeded" },
+    ],
+    [
+      "before any container had a status, for a reason that is not known",
+      { phase: "Failed", reason: "OfTomorrow" },
+      { exitCode: null, endedBy: "unknown", failureReason: "AdmissionRejected" },
+    ],
+    [
+      "before any container had a status, without a reason",
+      { phase: "Failed" },
+      { exitCode: null, endedBy: "unknown", failureReason: null },
+    ],
+    [
+      "with containers that were running, for a reason that is not known",
+      { phase: "Failed", reason: "OfTomorrow", main: { running: {} } },
+      { exitCode: null, endedBy: "unknown", failureReason: null, backendReason: "OfTomorrow" },
+    ],
+    [
+      "in an init container",
+      { phase: "Failed", main: waiting("PodInitializing"), init: terminated(2) },
+      { exitCode: 2, failureReason: "InitFailed", finishedAt: Date.parse("2026-10-20T11:40:02Z") },
+    ],
+    [
+      "with an init container that only waits",
+      { phase: "Failed", main: waiting("PodInitializing"), init: waiting("CrashLoopBackOff") },
+      { exitCode: null, failureReason: null, finishedAt: null },
+    ],
+  ])("%s", (_name, shape, facts) => {
+    expect(see(shape)).toMatchObject({ completed: true, running: false, ready: false, ...facts });
+  });
+
+  it.each([
+    ["Error", 143, null],
+    ["ContainerStatusUnknown", 137, null],
+    ["Unknown", 255, null],
+    ["OOMKilled", 137, "OutOfMemory"],
+    ["StartError", 128, "ContainerStartFailed"],
+    ["DeadlineExceeded", 143, "DeadlineExceeded"],
+  ])("under a stop that was asked for, for %s %i: %s", (reason, code, failureReason) => {
+    const observation = see(
+      { phase: "Failed", main: terminated(code, reason) },
+      { run: { desired: "stopped" } },
+    );
+    expect(observation).toMatchObject({ completed: true, failureReason });
+  });
+
+  it("without a code has no cause of its own", () => {
+    const main = { terminated: { reason: "Error", finishedAt: "2026-10-20T11:40:02Z" } };
+    expect(see({ phase: "Failed", main })).toMatchObject({ exitCode: null, failureReason: null });
+  });
+
   it("is the main container's doing, whatever stands first in the list", () => {
     expect(see({ phase: "Running", main: terminated(0, "Completed") })).toMatchObject({
       completed: true,
@@ -281,8 +373,160 @@ describe("a pod that ended", () => {
   });
 });
 
+describe("a pod that was not found, or not asked about", () => {
+  it("is gone by a definite answer only, also where the answer came in its place", () => {
+    expect(observePod({ pod: null, error: { statusCode: 404 } }).exists).toBe(false);
+    expect(observePod({ pod: null, error: { statusCode: 500 } }).exists).toBeNull();
+    expect(observePod({ pod: null }).exists).toBeNull();
+    const status = {
+      kind: "Status",
+      status: "Failure",
+      reason: "NotFound",
+      code: 404,
+      details: { name: "sb" },
+    };
+    expect(observePod({ pod: status }).exists).toBe(false);
+    expect(observePod({ pod: { ...status, reason: "Forbidden", code: 403 } }).exists).toBeNull();
+  });
+});
+
 describe("a pod that lives", () => {
   const ready = (status: string, reason = ""): Json => ({ type: "Ready", status, reason });
+  const up = { phase: "Running", main: { running: {} } };
+
+  it.each<[string, Shape, Partial<Observation>]>([
+    [
+      "ready",
+      { ...up, conditions: [ready("True", "AllUp")] },
+      { running: true, ready: true, readiness: "signal" },
+    ],
+    [
+      "not ready, with the condition's word",
+      { ...up, conditions: [ready("False", "ContainersNotReady")] },
+      { running: true, ready: false, readiness: "signal", backendReason: "ContainersNotReady" },
+    ],
+    [
+      "of unknown readiness",
+      { ...up, conditions: [ready("Unknown", "SomethingNew")] },
+      { running: true, ready: null, readiness: "unreadable", backendReason: null, failureReason: null },
+    ],
+    [
+      "ready by its condition, though the node was silent before",
+      { ...up, conditions: [ready("True", "NodeNotReady")] },
+      { running: true, ready: true, failureReason: null },
+    ],
+    [
+      "waiting, with the container's word and not the condition's",
+      { main: waiting("ContainerCreating"), conditions: [ready("False", "ContainersNotReady")] },
+      { running: false, ready: false, backendReason: "ContainerCreating" },
+    ],
+    [
+      "going away, without a word for it",
+      {
+        ...up,
+        deletionTimestamp: "2026-10-20T11:26:10Z",
+        conditions: [ready("False", "ContainersNotReady")],
+      },
+      { running: true, ready: false, terminating: true, backendReason: null, failureReason: null },
+    ],
+    ["that nobody has seen run yet", { phase: "" }, { running: false, completed: false }],
+    ["pending without containers", { phase: "Pending" }, { running: false, failureReason: null }],
+    ["running without a container that is told", { phase: "Running" }, { running: true }],
+    [
+      "running with a container of an unknown state, and no word on readiness",
+      { phase: "Running", main: {} },
+      { running: null },
+    ],
+    [
+      "running with a container of an unknown state, and ready",
+      { phase: "Running", main: {}, conditions: [ready("True")] },
+      { running: true, ready: true },
+    ],
+    [
+      "of a phase of tomorrow, whose container runs",
+      { phase: "Dreaming", main: { running: {} } },
+      { running: true },
+    ],
+    [
+      "between two runs after a failure",
+      { phase: "Running", main: terminated(1), restartPolicy: "Always" },
+      { running: false, failureReason: "CrashLoop", failureClass: "transient", backendReason: "Error" },
+    ],
+    [
+      "between two runs after a success",
+      { phase: "Running", main: terminated(0, "Completed"), restartPolicy: "Always" },
+      { running: false, failureReason: null, failureClass: null, backendReason: "Completed" },
+    ],
+    [
+      "without a node, for a reason of tomorrow",
+      { conditions: [{ type: "PodScheduled", status: "False", reason: "NoNodeOfTomorrow" }] },
+      { running: false, failureReason: null, failureClass: "transient", backendReason: "NoNodeOfTomorrow" },
+    ],
+    [
+      "with a node",
+      { conditions: [{ type: "PodScheduled", status: "True", reason: "Unschedulable" }] },
+      { running: false, failureReason: null, failureClass: null, backendReason: null },
+    ],
+  ])("%s", (_name, shape, facts) => {
+    expect(see(shape)).toMatchObject({ completed: false, stale: false, ...facts });
+  });
+
+  it.each<[string, Shape, string | null]>([
+    ["its phase is unknown", { ...up, phase: "Unknown" }, null],
+    ["its phase is unknown, though its container ended", { phase: "Unknown", main: terminated(1) }, null],
+    ["its reason says so", { ...up, reason: "NodeLost" }, "NodeLost"],
+    ["its readiness says so", { ...up, conditions: [ready("False", "NodeNotReady")] }, "NodeNotReady"],
+    [
+      "it is removed with its node's taint",
+      {
+        ...up,
+        deletionTimestamp: "2026-10-20T11:26:10Z",
+        conditions: [{ type: "DisruptionTarget", status: "True", reason: "DeletionByTaintManager" }],
+      },
+      "DeletionByTaintManager",
+    ],
+    [
+      "it is collected after its node",
+      {
+        ...up,
+        deletionTimestamp: "2026-10-20T11:26:10Z",
+        conditions: [{ type: "DisruptionTarget", status: "True", reason: "DeletionByPodGC" }],
+      },
+      "DeletionByPodGC",
+    ],
+  ])("is lost with its node where %s", (_name, shape, backendReason) => {
+    expect(see(shape)).toMatchObject({
+      running: null,
+      completed: false,
+      failureReason: "NodeLost",
+      failureClass: "transient",
+      backendReason,
+    });
+  });
+
+  it("is not lost where its container has ended, where nothing removes it, or in time", () => {
+    const taken = [{ type: "DisruptionTarget", status: "True", reason: "DeletionByTaintManager" }];
+    expect(see({ ...up, conditions: taken }).running).toBe(true);
+    const going = { deletionTimestamp: "2026-10-20T11:26:10Z", restartPolicy: "Always", conditions: taken };
+    expect(see({ ...up, ...going, main: terminated(1) }).running).toBe(false);
+    expect(see({ phase: "Pending", ...going }).running).toBe(false);
+    const overdue = Date.parse(going.deletionTimestamp) + 300_000;
+    const alone = { ...up, deletionTimestamp: going.deletionTimestamp };
+    expect(see(alone, { observedAt: overdue }).running).toBe(true);
+    expect(see(alone, { observedAt: overdue + 1 }).running).toBeNull();
+    expect(see({ ...alone, deletionTimestamp: "soon" }, { observedAt: overdue + 1 }).running).toBe(true);
+  });
+
+  it("shows its generation, its conditions and its run, by an annotation before a label", () => {
+    const conditions = [{ type: "Ready", status: "True", reason: "AllUp", message: "well" }];
+    const key = "slipway.dev/instance-id";
+    const metadata = { generation: 4, annotations: { [key]: "i-1" }, labels: { [key]: "i-2" } };
+    expect(observePod({ pod: { metadata, status: { conditions } } })).toMatchObject({
+      generation: 4,
+      instanceId: "i-1",
+      conditions: [{ type: "Ready", status: "True", reason: "AllUp", message: "well" }],
+    });
+  });
 
   it("is ready by its condition, and fails its probe only after it has started", () => {
     const up = { phase: "Running", main: { running: {} } };
@@ -385,6 +629,43 @@ describe("init containers", () => {
     });
     expect(see({ main, init: { running: {} } })).toMatchObject({ failureReason: null, running: false });
   });
+
+  it.each<[string, Json, string | null, string | null]>([
+    ["is done", terminated(0, "Completed"), null, "PodInitializing"],
+    ["waits for its turn", waiting("PodInitializing"), null, "PodInitializing"],
+    ["waits without a word", waiting(""), null, "PodInitializing"],
+    ["runs, whatever it says beside", { running: { reason: "Odd" } }, null, "PodInitializing"],
+    ["has no state", {}, null, "PodInitializing"],
+    ["ended without a code", { terminated: { reason: "Lost" } }, "InitFailed", "Lost"],
+    ["waits for a reason of tomorrow", waiting("OfTomorrow"), null, "OfTomorrow"],
+    ["waits in an ordinary way", waiting("ContainerCreating"), null, "PodInitializing"],
+    ["waits for what has no effect on it", waiting("KillContainerError"), null, "PodInitializing"],
+  ])("that %s", (_name, init, failureReason, backendReason) => {
+    expect(see({ main: waiting("PodInitializing"), init })).toMatchObject({
+      running: false,
+      failureReason,
+      backendReason,
+    });
+  });
+
+  it("are gone through in the order of the specification, then of their names", () => {
+    const failed = (name: string, reason: string): Json => ({ name, state: terminated(1, reason) });
+    const statuses = [
+      failed("a", "A"),
+      failed("z", "Z"),
+      failed("b", "B"),
+      { name: "ok", state: terminated(0) },
+    ];
+    const of = (declared: readonly string[], initContainerStatuses: readonly Json[]): string | null => {
+      const spec = { initContainers: declared.map((name) => ({ name })) };
+      return observePod({ pod: { spec, status: { initContainerStatuses } } }).backendReason;
+    };
+    for (const list of [statuses, [...statuses].reverse()]) {
+      expect(of(["ok", "z", "b"], list)).toBe("Z");
+      expect(of(["ok", "missing"], list)).toBe("A");
+      expect(of([], list)).toBe("A");
+    }
+  });
 });
 
 describe("the main container", () => {
@@ -398,6 +679,12 @@ describe("the main container", () => {
       observePod({ pod: { status: { phase: "Running", containerStatuses: statuses }, ...more } });
     expect(of({ spec }).exitCode).toBe(3);
     expect(of({ spec, metadata: { annotations } })).toMatchObject({ running: true, completed: false });
+    // An annotation that names none of the pod's containers is none.
+    const stray = { "kubectl.kubernetes.io/default-container": "c" };
+    expect(of({ spec, metadata: { annotations: stray } }).exitCode).toBe(3);
+    // One that has no status yet is not replaced by another.
+    const late = { ...spec, containers: [{ name: "c" }, { name: "a" }] };
+    expect(of({ spec: late }).running).toBeNull();
     // Without a specification two statuses say nothing of which one is meant.
     expect(of({}).running).toBeNull();
     expect(
