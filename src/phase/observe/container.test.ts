@@ -383,5 +383,11 @@ describe("container lists", () => {
       completed: false,
       exitCode: null,
     });
+    // A code counts only beside the word that it ended; a time may be a text, as the compatible list's.
+    const ended = { State: "exited", ExitCode: 0, ExitedAt: FINISHED };
+    expect(observePodmanListEntry({ summary: ended })).toMatchObject({
+      exitCode: null,
+      finishedAt: Date.parse("2026-10-20T11:40:02.910Z"),
+    });
   });
 });

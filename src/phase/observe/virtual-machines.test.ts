@@ -402,7 +402,13 @@ describe("a plain process", () => {
   });
 
   it.each<[string, object, Partial<Observation>]>([
-    ["alive", { process: alive }, { exists: true, workload: "present", running: true, readiness: "none" }],
+    [
+      "alive",
+      { process: alive },
+      { exists: true, workload: "present", running: true, readiness: "none", backendReason: "running" },
+    ],
+    ["none, as a look-up says", { process: null, error: { code: 404 } }, { exists: false }],
+    ["none, as nobody can say", { process: null, error: { code: 500 } }, { exists: null }],
     [
       "a success",
       { process: { exitCode: 0 } },
