@@ -602,6 +602,26 @@ describe("an agent-sandbox resource, fact by fact", () => {
   });
 });
 
+describe("the intent of a resource", () => {
+  const of = (spec: Json, version: string): Json => ({
+    ...sandbox(spec),
+    apiVersion: `agents.x-k8s.io/${version}`,
+  });
+  it.each<[string, Json, string, boolean | null]>([
+    ["a mode", { operatingMode: "Suspended" }, "v1beta1", true],
+    ["a mode beside the replicas of before", { operatingMode: "Running", replicas: 0 }, "v1beta1", false],
+    ["replicas", { replicas: 0 }, "v1alpha1", true],
+    ["replicas, where a mode is not known yet", { operatingMode: "Running", replicas: 0 }, "v1alpha1", true],
+    ["a mode in an older version, without replicas", { operatingMode: "Suspended" }, "v1alpha1", true],
+    ["a mode that is empty", { operatingMode: "", replicas: 0 }, "v1beta1", true],
+    ["one replica", { replicas: 1 }, "v1alpha1", false],
+    ["nothing, which means one replica", {}, "v1alpha1", false],
+    ["a mode of tomorrow", { operatingMode: "Hibernating" }, "v1beta1", null],
+  ])("is %s", (_name, spec, version, suspended) => {
+    expect(see(of(spec, version), none).suspended).toBe(suspended);
+  });
+});
+
 describe("the pods of a sandbox", () => {
   const resource = sandbox(RUN, [condition("Ready", "True", "DependenciesReady")]);
   /** What is seen over a list, in whichever order it comes. */
@@ -739,7 +759,8 @@ describe("evidence", () => {
       sandbox({ replicas: 0 }, [], { annotations: { [key]: value } });
     expect(see(marked("true"), none).bootstrapping).toBe(true);
     expect(see(marked(""), none).bootstrapping).toBe(true);
-    expect(see(marked("False"), none).bootstrapping).toBe(false);
+    for (const no of ["False", "false", false, null, undefined])
+      expect(see(marked(no), none).bootstrapping).toBe(false);
     expect(see(marked("1", "acme.io/boot"), none).bootstrapping).toBe(false);
     expect(see(marked("1", "acme.io/boot"), none, { bootstrapKey: "acme.io/boot" }).bootstrapping).toBe(true);
   });
