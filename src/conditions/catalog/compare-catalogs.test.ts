@@ -173,14 +173,12 @@ describe("compareCatalogs", () => {
   });
 
   it("names with every breaking difference who breaks and both ways out, and gives every difference words", () => {
-    const kinds = new Set<string>();
     fc.assert(
       fc.property(anyCatalog, anyCatalog, (before, after) => {
-        for (const { level, kind, explanation, remedies } of compareCatalogs(before, after)) {
+        for (const { level, explanation, remedies } of compareCatalogs(before, after)) {
           expect(explanation).not.toBe("");
           if (level !== "breaking") expect(remedies).toBeUndefined();
           else {
-            kinds.add(kind);
             expect(explanation).toMatch(/clients|readers/);
             expect(remedies).toEqual([
               expect.stringMatching(/^Additive exposure now: [^A-Z].*\.$/),
@@ -191,7 +189,14 @@ describe("compareCatalogs", () => {
       }),
       { numRuns: 500 },
     );
-    expect(kinds.size).toBeGreaterThan(8);
+  });
+
+  it("is drawn more than eight kinds of breaking differences by these catalogs", () => {
+    const kinds = fc
+      .sample(fc.tuple(anyCatalog, anyCatalog), 500)
+      .flatMap(([before, after]) => compareCatalogs(before, after))
+      .flatMap(({ level, kind }) => (level === "breaking" ? [kind] : []));
+    expect(new Set(kinds).size).toBeGreaterThan(8);
   });
 
   it("compares what a word means in whatever letter case it is looked up", () => {
