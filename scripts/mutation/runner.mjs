@@ -21,7 +21,7 @@ const TEST_LIMIT_MS = 20_000;
 const limitAfter = (ms) => Math.min(TEST_LIMIT_MS, 1_000 + 20 * ms);
 
 /** Long walks and property tests, which run last: a mutant that a unit test kills never sees them. */
-const LATE = /^test\/|odd-lists|compare-catalogs|bootstrap-retrier/;
+const LATE = /^test\/|odd-lists|compare-catalogs|bootstrap-retrier|retry\/snapshot/;
 /** Minutes of combinations, races on real timers, servers, processes and generated pages. */
 const LEFT_OUT = /^test\/(deadline\/exhaustive|phase\/(guide|metamorphic|reconciler-races|totality)|retry\/)/;
 /** Single tests of the same kind, and one that counts cases, of which there are fewer here. */
