@@ -18,7 +18,7 @@ import fc from "fast-check";
 const STAND_IN = new URL("vitest-stand-in.mjs", import.meta.url).href;
 /** No test takes longer than this, and one that a mutant leaves waiting for ever need not wait it out. */
 const TEST_LIMIT_MS = 20_000;
-const limitAfter = (ms) => Math.min(TEST_LIMIT_MS, 1_000 + 20 * ms);
+const limitAfter = (ms) => Math.min(TEST_LIMIT_MS, 500 + 20 * ms);
 
 /** Long walks and property tests, which run last: a mutant that a unit test kills never sees them. */
 const LATE = /^test\/|odd-lists|compare-catalogs|bootstrap-retrier|retry\/snapshot/;
