@@ -37,6 +37,50 @@ describe("options that are none", () => {
     expect(() => new BootstrapRetrier(options as BootstrapRetrierOptions)).toThrow(wrongOption(field));
   });
 
+  const listens = { addEventListener: () => undefined, removeEventListener: () => undefined };
+  it.each<[string, object, string]>([
+    ["options", [], "an object"],
+    ["backoff", { backoff: {} }, "a backoff, whose capMs is a number if it has one"],
+    [
+      "backoff",
+      { backoff: { delayMs: () => 1, capMs: -1 } },
+      "a backoff, whose capMs is a number if it has one",
+    ],
+    ["deadline", { deadline: { remainingMs: 5 } }, "an object with remainingMs() and signal"],
+    ["signal", { signal: { ...listens } }, "an AbortSignal"],
+    ["signal", { signal: { ...listens, aborted: "no" } }, "an AbortSignal"],
+    ["suspect", { suspect: [] }, "an object"],
+    ["suspect.attempts", { suspect: { attempts: 0 } }, "a safe integer, 1 or more"],
+    ["suspect.forMs", { suspect: { forMs: -1 } }, "a safe integer, 0 or more"],
+    ["maxAttempts", { maxAttempts: 0 }, "a safe integer, 1 or more"],
+    ["attemptTimeoutMs", { attemptTimeoutMs: 0 }, "a safe integer, 1 or more"],
+    ["hintCapMs", { hintCapMs: -1 }, "a safe integer, 0 or more"],
+    ["retryNowSpacingMs", { retryNowSpacingMs: 0 }, "a safe integer, 1 or more"],
+    ["historyLimit", { historyLimit: 1 }, "a safe integer, 2 or more"],
+    ["classify", { classify: 5 }, "a function"],
+    ["clock", { clock: { now: () => 5 } }, "a Clock"],
+    ["timers", { timers: {} }, "a TimerQueue"],
+    ["restore", { restore: 5 }, "a snapshot"],
+  ])("say what is expected: %s of %o", (field, options, expected) => {
+    expect(() => new BootstrapRetrier(options as BootstrapRetrierOptions)).toThrow(
+      `Invalid retry options: ${field} must be ${expected}, got `,
+    );
+  });
+
+  it("take the least that each may be", () => {
+    const least = {
+      backoff: { delayMs: () => 1, capMs: 0 },
+      suspect: { attempts: 1, forMs: 0 },
+      signal: { ...listens, aborted: false } as unknown as AbortSignal,
+      maxAttempts: 1,
+      attemptTimeoutMs: 1,
+      hintCapMs: 0,
+      retryNowSpacingMs: 1,
+      historyLimit: 2,
+    };
+    expect(new BootstrapRetrier(least).status().state).toBe("idle");
+  });
+
   it.each([null, 5, []])("are refused by name as a snapshot: %o", (restore) => {
     expect(() => new BootstrapRetrier({ restore: restore as never })).toThrow(
       expect.toSatisfy(
