@@ -21,11 +21,11 @@ const TEST_LIMIT_MS = 20_000;
 const limitAfter = (ms) => Math.min(TEST_LIMIT_MS, 500 + 20 * ms);
 
 /** Long walks and property tests, which run last: a mutant that a unit test kills never sees them. */
-const LATE = /^test\/|odd-lists|compare-catalogs|bootstrap-retrier|retry\/snapshot/;
+const LATE = /^test\/|odd-lists|foreign-words|word-index|compare-catalogs|bootstrap-retrier|retry\/snapshot/;
 /** Minutes of combinations, races on real timers, servers, processes and generated pages. */
 const LEFT_OUT = /^test\/(deadline\/exhaustive|phase\/(guide|metamorphic|reconciler-races|totality)|retry\/)/;
 /** Single tests of the same kind, and one that counts cases, of which there are fewer here. */
-const TOO_LONG = /100 000|a way out that is one|than a call takes arguments|more than eight kinds|asked before changes no answer/;
+const TOO_LONG = /100 000|a way out that is one|than a call takes arguments|more than eight kinds|asked before changes no answer|deep value in it/;
 
 function testFiles(sources) {
   const room = process.env.MUTATION_ROOM;

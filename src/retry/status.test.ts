@@ -72,11 +72,8 @@ describe("a run at one instant", () => {
     const left = [...errors];
     const operation = (): Promise<unknown> => {
       const error = left.shift();
-      return error === "hangs"
-        ? new Promise(() => undefined)
-        : error === undefined
-          ? Promise.resolve(1)
-          : Promise.reject(error as Error);
+      if (error === "hangs") return new Promise(() => undefined);
+      return error === undefined ? Promise.resolve(1) : Promise.reject(error as Error);
     };
     const began = clock.now();
     retrier.run(operation).catch(() => undefined);
