@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { MemoryRecordStore, VirtualClock } from "../testing/index.js";
 import { absent, present, type Observation } from "./observation.js";
 import type { OperationCall } from "./operate.js";
-import type { ObservationSource, StoredRecord } from "./ports.js";
+import type { ObservationSource, StoredRecord, WatchEvent } from "./ports.js";
 import type { ReconcilerOptions } from "./reconciler-options.js";
 import { Reconciler } from "./reconciler.js";
 import type { SandboxRecord } from "./record.js";
@@ -16,6 +16,11 @@ const running: Observation = {
 };
 const rest: Observation = { ...present(null), running: false, ready: false, suspended: true };
 const none = (): Promise<void> => Promise.resolve();
+
+// eslint-disable-next-line @typescript-eslint/require-await
+async function* nothing(): AsyncIterable<WatchEvent> {
+  yield* [];
+}
 
 /** A store in which somebody else may write just before a write or a read of ours. */
 class Shared extends MemoryRecordStore {
@@ -47,6 +52,7 @@ function world(record: SandboxRecord | null, seen: Observation, more: Partial<Re
       looks.push(id);
       return Promise.resolve({ id, observation: seen });
     },
+    watch: nothing,
   };
   if (record !== null) store.put("sb", record);
   return { store, clock, looks, reconciler: new Reconciler({ store, source, clock, ...more }) };
@@ -285,6 +291,7 @@ describe("a driver call that failed", () => {
     const source: ObservationSource = {
       list: () => Promise.reject(new Error("no answer")),
       get: () => Promise.reject(new Error("no answer")),
+      watch: nothing,
     };
     const { store, reconciler } = world(ready, running, { source });
     const { writes } = store;

@@ -66,14 +66,14 @@ describe("a run at one instant", () => {
   const refused = (): Error => Object.assign(new Error("no"), { code: "ECONNREFUSED" });
   const lastly = "; last failure ECONNREFUSED (transient): no.";
   /** A retrier on a clock of its own, with what its operation throws, or `undefined` for a success. */
-  const running = (errors: readonly unknown[], options: BootstrapRetrierOptions = {}) => {
+  const running = (errors: readonly (Error | "hangs")[], options: BootstrapRetrierOptions = {}) => {
     const clock = new VirtualClock();
     const retrier = new BootstrapRetrier({ clock, random: () => 0.5, ...options });
     const left = [...errors];
     const operation = (): Promise<unknown> => {
       const error = left.shift();
       if (error === "hangs") return new Promise(() => undefined);
-      return error === undefined ? Promise.resolve(1) : Promise.reject(error as Error);
+      return error === undefined ? Promise.resolve(1) : Promise.reject(error);
     };
     const began = clock.now();
     retrier.run(operation).catch(() => undefined);
