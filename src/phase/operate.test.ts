@@ -410,11 +410,70 @@ describe("operations of one sandbox", () => {
     expect(store.peek("sb")).toMatchObject({ phase: "Stopping", desired: "stopped" });
   });
 
+  it("of the same kind that are carried out otherwise take over as well", async () => {
+    const { store, reconciler, start, release, signal } = await starting();
+    store.put("sb", stopped);
+    let calls = 0;
+    const again = reconciler.operate("sb", "start", {
+      call: () => {
+        calls += 1;
+        return none();
+      },
+    });
+    await soon();
+    expect([signal.aborted, calls]).toEqual([true, 0]);
+    release();
+    await start;
+    expect(await again).toMatchObject({ outcome: "done", gate: { route: "resume" } });
+    expect(calls).toBe(1);
+  });
+
+  it("that were taken over leave the later one for others to join", async () => {
+    const { reconciler, start, release } = await starting();
+    let calls = 0;
+    let end = (): void => undefined;
+    const call = (): Promise<void> => {
+      calls += 1;
+      return new Promise<void>((resolve) => (end = resolve));
+    };
+    const stop = reconciler.operate("sb", "stop", { call });
+    await soon();
+    release();
+    await start;
+    await soon();
+    const joined = reconciler.operate("sb", "stop", { call });
+    await soon();
+    end();
+    expect(await joined).toEqual(await stop);
+    expect(calls).toBe(1);
+  });
+
+  it("are asked for by nobody once it closes: a look that is cut short leaves no intent behind", async () => {
+    const source: ObservationSource = {
+      list: () => Promise.resolve({ items: [], cursor: null }),
+      get: (_id, _run, signal) =>
+        new Promise((_, reject) => {
+          signal.addEventListener("abort", () => reject(new Error("closed")), { once: true });
+        }),
+      watch: nothing,
+    };
+    const { store, reconciler } = world(stopped, rest, { source });
+    const start = reconciler.operate("sb", "start", { call: () => expect.unreachable() });
+    await soon();
+    await reconciler.close();
+    expect(await start).toEqual({ outcome: "overtaken", gate: null, record: stopped, error: null });
+    expect(store.writes).toBe(0);
+  });
+
   it("that are noops leave one of the same kind alone, and abort another where they wrote an intent", async () => {
     const same = await starting();
     const record = same.store.peek("sb") as SandboxRecord;
     same.store.put("sb", { ...record, phase: "Ready" });
     expect((await same.reconciler.operate("sb", "start", { call: none })).outcome).toBe("noop");
+    expect(same.signal.aborted).toBe(false);
+    same.store.put("sb", { ...record, phase: "Ready", desired: "stopped" });
+    expect((await same.reconciler.operate("sb", "start", { call: none })).outcome).toBe("noop");
+    expect(same.store.peek("sb")?.desired).toBe("running");
     expect(same.signal.aborted).toBe(false);
     // A stop that is so already, and was asked for already, changes nothing for whoever runs.
     same.store.put("sb", { ...record, phase: "Stopped", desired: "stopped" });

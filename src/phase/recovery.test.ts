@@ -379,8 +379,13 @@ describe("a plan for the start of a gateway", () => {
         expect(planRecovery({ ...marked, phase: "Error", reason }, mine).call).toBeNull();
       for (const ended of [{ reason: "Killed" }, { reason: null, exitCode: 143 }])
         expect(planRecovery({ ...marked, phase: "Error", ...ended }, mine).call).toBe("start");
+      const removes = { ...mine, policy: { removesComputeOnStop: true } };
+      for (const reason of ["OwnershipConflict", "ProvisioningTimedOut", null])
+        expect(planRecovery({ ...marked, phase: "Error", reason }, removes).call).toBeNull();
+      // A word that was written for another phase says nothing of this one.
       for (const phase of ["Deleting", "Deleted"] as const)
-        expect(planRecovery({ ...marked, phase }, mine).call).toBeNull();
+        for (const reason of [null, "BackendEmpty", "ComputeResourceMissing"])
+          expect(planRecovery({ ...marked, phase, reason }, removes).call).toBeNull();
     });
 
     it("takes back nothing else that was recorded in between", () => {
