@@ -57,16 +57,16 @@ export function setCondition(
 ): readonly Condition[] {
   const { type } = next;
   let stored: Condition | undefined;
-  let twin: Condition | undefined;
+  let count = 0;
   // By index: an iterator costs as much as the rest.
   for (let at = 0; at < list.length; at++) {
     const condition = list[at];
     // A peer's list may hold anything.
     if (condition?.type !== type) continue;
-    twin = stored;
     stored = condition;
+    count += 1;
   }
-  return stored && !twin && acceptable.has(stored) && restates(stored, next)
+  return count === 1 && stored && restates(stored, next) && acceptable.has(stored)
     ? list
     : restate(list, next, now);
 }

@@ -124,22 +124,21 @@ export function restates(stored: Condition, update: ConditionUpdate): boolean {
     stored.status === update.status &&
     stored.reason === update.reason &&
     stored.message === update.message &&
-    same(stored.observedGeneration, update.observedGeneration) &&
-    same(stored.cause, update.cause) &&
-    same(stored.generalReasons ?? NONE, update.generalReasons ?? NONE) &&
-    same(stored.convertedFrom, update.convertedFrom) &&
-    same(stored.unread, update.unread) &&
+    // `===` at each place, and not in one function for all: where it only meets one kind of value it compares pointers.
+    (stored.observedGeneration === update.observedGeneration ||
+      sameValue(stored.observedGeneration, update.observedGeneration)) &&
+    (stored.cause === update.cause || sameValue(stored.cause, update.cause)) &&
+    (stored.generalReasons === update.generalReasons ||
+      sameValue(stored.generalReasons ?? NONE, update.generalReasons ?? NONE)) &&
+    (stored.convertedFrom === update.convertedFrom ||
+      sameValue(stored.convertedFrom, update.convertedFrom)) &&
+    (stored.unread === update.unread || sameValue(stored.unread, update.unread)) &&
     sameForeignFields(stored as object as Fields, update as object as Fields)
   );
 }
 
 /** No general reason and none stated are the same claim. */
 const NONE: readonly string[] = [];
-
-/** Small, so that it costs no call where both are the same. */
-function same(a: unknown, b: unknown): boolean {
-  return a === b || sameValue(a, b);
-}
 
 function sameForeignFields(stored: Fields, update: Fields): boolean {
   for (const field in update) {
@@ -151,7 +150,8 @@ function sameForeignFields(stored: Fields, update: Fields): boolean {
       field === "observedGeneration" ||
       field === "lastTransitionTime" ||
       field === "generalReasons";
-    if (!isCompared && !same(stored[field], update[field])) return false;
+    if (isCompared || stored[field] === update[field]) continue;
+    if (!sameValue(stored[field], update[field])) return false;
   }
   return true;
 }
