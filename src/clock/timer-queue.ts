@@ -54,6 +54,11 @@ export class TimerQueue {
   readonly #clock: Clock;
   readonly #unref: boolean;
   readonly #heap: HeapAlarm[] = [];
+  /**
+   * What orders the heap, place by place: beside it, so that sifting reads numbers that lie together and not an alarm
+   * for each. Never later than the alarm's `at`: a renewal only moves that, and the heap learns of it when the key comes up.
+   */
+  readonly #keys: number[] = [];
   #armed: Disposable | undefined;
   #armedAt = Number.POSITIVE_INFINITY;
   #ringing = false;
@@ -92,12 +97,10 @@ export class TimerQueue {
     }
     alarm.at = at;
     if (alarm.place < 0) {
-      alarm.key = at;
-      alarm.place = this.#heap.push(alarm) - 1;
-      this.#rise(alarm.place);
-    } else if (at < alarm.key) {
-      alarm.key = at;
-      this.#rise(alarm.place);
+      this.#keys.push(at);
+      this.#rise(alarm, this.#heap.push(alarm) - 1, at);
+    } else if (at < this.#keyAt(alarm.place)) {
+      this.#rise(alarm, alarm.place, at);
     }
     if (at < this.#armedAt) this.#arm();
   }
@@ -108,22 +111,21 @@ export class TimerQueue {
     alarm.place = NOWHERE;
     if (place < 0) return;
     const last = this.#heap.pop();
-    if (last !== undefined && last !== alarm) {
-      this.#heap[place] = last;
-      last.place = place;
-      this.#rise(place);
-      this.#sink(last.place);
+    const key = this.#keys.pop();
+    if (last !== undefined && last !== alarm && key !== undefined) {
+      if (place > 0 && key < this.#keyAt((place - 1) >> 1)) this.#rise(last, place, key);
+      else this.#sink(last, place, key);
     }
     if (this.#heap.length === 0) this.#disarm();
   }
 
   #arm(): void {
     if (this.#ringing) return;
-    const first = this.#heap[0];
+    const first = this.#keys[0];
     if (first === undefined) return;
     this.#disarm();
     const now = this.#clock.now();
-    this.#armedAt = Math.min(Math.max(first.key, now + 1), now + MAX_HOST_WAIT_MS);
+    this.#armedAt = Math.min(Math.max(first, now + 1), now + MAX_HOST_WAIT_MS);
     this.#armed = this.#clock.schedule(this.#armedAt, this.#wake, { unref: this.#unref });
   }
 
@@ -158,10 +160,9 @@ export class TimerQueue {
 
   #takeDue(now: number): HeapAlarm[] {
     const due: HeapAlarm[] = [];
-    for (let first = this.#heap[0]; first !== undefined && first.key <= now; first = this.#heap[0]) {
+    for (let first = this.#heap[0]; first !== undefined && this.#keyAt(0) <= now; first = this.#heap[0]) {
       if (first.at > now) {
-        first.key = first.at;
-        this.#sink(0);
+        this.#sink(first, 0, first.at);
         continue;
       }
       this.remove(first);
@@ -171,54 +172,50 @@ export class TimerQueue {
     return due;
   }
 
-  #rise(start: number): void {
-    const heap = this.#heap;
-    const alarm = heap[start];
-    if (alarm === undefined) return;
+  #keyAt(place: number): number {
+    return this.#keys[place] ?? Number.POSITIVE_INFINITY;
+  }
+
+  #put(alarm: HeapAlarm, place: number, key: number): void {
+    this.#heap[place] = alarm;
+    this.#keys[place] = key;
+    alarm.place = place;
+  }
+
+  /** Puts an alarm at a place, or as far above it as its key belongs. */
+  #rise(alarm: HeapAlarm, start: number, key: number): void {
     let place = start;
     while (place > 0) {
       const above = (place - 1) >> 1;
-      const parent = heap[above];
-      if (parent === undefined || parent.key <= alarm.key) break;
-      heap[place] = parent;
-      parent.place = place;
+      const parent = this.#heap[above];
+      const parentKey = this.#keyAt(above);
+      if (parent === undefined || parentKey <= key) break;
+      this.#put(parent, place, parentKey);
       place = above;
     }
-    heap[place] = alarm;
-    alarm.place = place;
+    this.#put(alarm, place, key);
   }
 
-  #sink(start: number): void {
-    const heap = this.#heap;
-    const alarm = heap[start];
-    if (alarm === undefined) return;
+  /** Puts an alarm at a place, or as far below it as its key belongs. */
+  #sink(alarm: HeapAlarm, start: number, key: number): void {
+    const count = this.#heap.length;
     let place = start;
-    for (;;) {
-      let below = 2 * place + 1;
-      let child = heap[below];
-      if (child === undefined) break;
-      const right = heap[below + 1];
-      if (right !== undefined && right.key < child.key) {
-        below += 1;
-        child = right;
-      }
-      if (child.key >= alarm.key) break;
-      heap[place] = child;
-      child.place = place;
+    for (let below = 2 * place + 1; below < count; below = 2 * place + 1) {
+      if (below + 1 < count && this.#keyAt(below + 1) < this.#keyAt(below)) below += 1;
+      const child = this.#heap[below];
+      const childKey = this.#keyAt(below);
+      if (child === undefined || childKey >= key) break;
+      this.#put(child, place, childKey);
       place = below;
     }
-    heap[place] = alarm;
-    alarm.place = place;
+    this.#put(alarm, place, key);
   }
 }
 
-/**
- * `key` orders the heap and is never later than `at`: a renewal only moves `at`, and the heap learns of it when the
- * old key comes up.
- */
+/** One alarm of a queue, which orders it by a key of its own (see there). */
 class HeapAlarm implements Alarm {
   at = 0;
-  key = 0;
+  /** In the heap of its queue. */
   place = NOWHERE;
   readonly #owner: AlarmOwner | (() => void);
   readonly #queue: TimerQueue;
