@@ -117,18 +117,22 @@ export function invalid(
 }
 
 /**
- * Whether a value has methods of these names, as a port that a caller hands in must. Never throws: a getter that does
+ * Whether a value has a method of this name, as a port that a caller hands in must. Never throws: a getter that does
  * gives no method.
  *
  * @internal
  */
-export function hasMethods(value: unknown, ...names: readonly string[]): boolean {
-  const port = value as Readonly<Record<string, unknown>> | null | undefined;
+export function hasMethod(value: unknown, name: string): boolean {
   try {
-    return names.every((name) => typeof port?.[name] === "function");
+    return typeof (value as Readonly<Record<string, unknown>> | null | undefined)?.[name] === "function";
   } catch {
     return false;
   }
+}
+
+/** Whether a value has all of these methods, see {@link hasMethod}. @internal */
+export function hasMethods(value: unknown, ...names: readonly string[]): boolean {
+  return names.every((name) => hasMethod(value, name));
 }
 
 const SHOWN_LENGTH = 80;

@@ -11,14 +11,13 @@ import { LatestProgress } from "./latest-progress.js";
 import { LAST_INSTANT } from "./limits.js";
 import type { DeadlineEvents } from "./live-events.js";
 import type { PhasedDeadlineOptions } from "./live-options.js";
+import { liveSettings, type LiveSettings } from "./live-settings.js";
 import { Notifier, reportTo } from "../events/index.js";
 import type { DeadlineOutcome } from "./outcome.js";
 import { progressOf, type ProgressReport } from "./progress-report.js";
 import { readDeadline } from "./read.js";
 import type { DeadlineState } from "./state.js";
 import { CHANGED, DUPLICATE } from "./step.js";
-
-const DEFAULT_PROGRESS_EVERY_MS = 1000;
 
 /** @internal */
 export type Maybe<T> = T | PromiseLike<T>;
@@ -40,8 +39,8 @@ interface Succession {
  */
 export class DeadlineRunner {
   readonly clock: Clock;
-  protected readonly options: PhasedDeadlineOptions;
   protected disposed = false;
+  readonly #settings: LiveSettings;
   readonly #queue: TimerQueue;
   #state: DeadlineState;
   #latest: LatestProgress | undefined;
@@ -51,16 +50,18 @@ export class DeadlineRunner {
   #notifier: Notifier<DeadlineEvents> | undefined;
   #controller: AbortController | undefined;
   #announcedVersion: number;
-  /** Until when progress alone is not announced, and when the news held back is due. */
-  #quietUntil = Number.NEGATIVE_INFINITY;
-  #flushAt = Number.POSITIVE_INFINITY;
+  // Absent, and no infinite number: to the host each number of that kind is an object, for every deadline that waits.
+  /** Until when progress alone is not announced. */
+  #quietUntil: number | undefined;
+  /** When the news held back is due. */
+  #flushAt: number | undefined;
   #telling = false;
   #untold: Succession[] | undefined;
 
   /** @param storedVersion - The version that is known elsewhere: what is newer in `state` is news. */
   constructor(state: DeadlineState, options: PhasedDeadlineOptions, storedVersion: number) {
     this.#state = state;
-    this.options = options;
+    this.#settings = liveSettings(options);
     this.#announcedVersion = storedVersion;
     this.clock = options.clock ?? systemClock;
     this.#queue = options.timers ?? sharedQueue(this.clock, options.unref === true);
@@ -100,10 +101,11 @@ export class DeadlineRunner {
     const verdict = latest.judge(this.#state, report);
     if (verdict === "duplicate") return DUPLICATE;
     if (verdict === undefined || this.#hears("progress")) return undefined;
-    const held = now < this.#quietUntil;
+    const quietUntil = this.#quietUntil;
+    const held = quietUntil !== undefined && now < quietUntil;
     if (!held && this.#hears("change")) return undefined;
     latest.raise(this.#state, report, now);
-    if (held) this.#holdBack(this.#quietUntil);
+    if (held) this.#holdBack(quietUntil);
     else this.#countAnnounced(this.#version, now);
     return CHANGED;
   }
@@ -166,15 +168,15 @@ export class DeadlineRunner {
 
   /** Until when progress alone is not to be let out. */
   protected get heldUntil(): number {
-    return this.#quietUntil;
+    return this.#quietUntil ?? Number.NEGATIVE_INFINITY;
   }
 
   protected get progressEveryMs(): number {
-    return this.options.progressEveryMs ?? DEFAULT_PROGRESS_EVERY_MS;
+    return this.#settings.progressEveryMs;
   }
 
   protected report(error: unknown): void {
-    reportTo(this.options.onError, error);
+    reportTo(this.#settings.onError, error);
   }
 
   protected isDue(now: number): boolean {
@@ -245,20 +247,20 @@ export class DeadlineRunner {
 
   /** Whether a version is news; it is not, from then on. */
   #countAnnounced(version: number, now: number): boolean {
-    this.#flushAt = Number.POSITIVE_INFINITY;
+    this.#flushAt = undefined;
     const isNews = this.#announcedVersion < version;
     if (isNews) {
       this.#announcedVersion = version;
       this.#quietUntil = now + this.progressEveryMs;
     }
     // What a listener reported meanwhile is news still.
-    if (this.#version > this.#announcedVersion) this.#holdBack(Math.max(this.#quietUntil, now));
+    if (this.#version > this.#announcedVersion) this.#holdBack(Math.max(this.#quietUntil ?? now, now));
     return isNews;
   }
 
   /** Lets out what was held back. */
   protected flush(): void {
-    this.#flushAt = Number.POSITIVE_INFINITY;
+    this.#flushAt = undefined;
     if (this.#announcedVersion < this.#version) this.announceChange(this.state, this.clock.now());
   }
 
@@ -300,7 +302,7 @@ export class DeadlineRunner {
   /** As the owner of the alarm. */
   alarmRang(): void {
     try {
-      if (this.clock.now() >= this.#flushAt) this.flush();
+      if (this.clock.now() >= this.#flushDue) this.flush();
       this.refresh();
     } finally {
       this.armAgain();
@@ -314,13 +316,18 @@ export class DeadlineRunner {
 
   #nextWake(): number {
     if (this.stopped !== undefined) return Number.POSITIVE_INFINITY;
-    if (this.state.status !== "active") return this.#flushAt;
-    return Math.min(deadlineAt(this.state), this.#nextObservation(), this.#flushAt);
+    if (this.state.status !== "active") return this.#flushDue;
+    return Math.min(deadlineAt(this.state), this.#nextObservation(), this.#flushDue);
+  }
+
+  get #flushDue(): number {
+    return this.#flushAt ?? Number.POSITIVE_INFINITY;
   }
 
   #nextObservation(): number {
-    const observes = this.options.observe ?? this.options.commit !== undefined;
-    return observes ? this.state.observedAt + this.state.plan.observeEveryMs + 1 : Number.POSITIVE_INFINITY;
+    return this.#settings.observes
+      ? this.state.observedAt + this.state.plan.observeEveryMs + 1
+      : Number.POSITIVE_INFINITY;
   }
 
   protected abortWhenOver(): void {

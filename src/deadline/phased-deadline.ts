@@ -1,5 +1,5 @@
 import { systemClock } from "../clock/index.js";
-import { hasMethods, invalid, kindOf, show } from "../errors.js";
+import { hasMethod, invalid, kindOf, show } from "../errors.js";
 import { CommittedRunner } from "./committed-runner.js";
 import { StartRefusedError } from "./deadline-errors.js";
 import { DeadlineRunner } from "./deadline-runner.js";
@@ -14,9 +14,9 @@ import type {
 } from "./live-options.js";
 import type { Listener } from "../events/index.js";
 import type { DeadlineOutcome } from "./outcome.js";
-import type { DeadlinePlan, PlanDefinition } from "./plan.js";
+import { definePlan, type DeadlinePlan, type PlanDefinition } from "./plan.js";
 import { rebaseClock } from "./rebase.js";
-import { startAttempt } from "./start.js";
+import { startAttemptAt } from "./start.js";
 import type { DeadlineState } from "./state.js";
 
 /**
@@ -81,9 +81,8 @@ export class PhasedDeadline<Answer = DeadlineOutcome> implements Disposable {
     options: PhasedDeadlineStartOptions,
   ): PhasedDeadline | CommittedDeadline {
     checkOptions(options);
-    const { attempt, configuration, parent, minStartMs, phase, previous } = options;
     const now = (options.clock ?? systemClock).now();
-    const start = startAttempt(plan, { attempt, now, configuration, parent, minStartMs, phase, previous });
+    const start = startAttemptAt(definePlan(plan), options, now);
     if (start.state === undefined) throw new StartRefusedError(start.refused, start.remainingMs);
     return new PhasedDeadline<DeadlineOutcome>(start.state, options, start.state.version);
   }
@@ -262,13 +261,19 @@ function checkOptions(options: PhasedDeadlineOptions): void {
     throw wrongOption("progressEveryMs", "a safe integer, 0 or more", progressEveryMs, show(progressEveryMs));
   }
   // Who brings a queue waits in that, and needs of a clock only the time.
-  if (clock !== undefined && !hasMethods(clock, "now", ...(timers === undefined ? ["schedule"] : [])))
+  if (
+    clock !== undefined &&
+    !(hasMethod(clock, "now") && (timers !== undefined || hasMethod(clock, "schedule")))
+  )
     throw wrongOption("clock", "a Clock", clock);
-  if (timers !== undefined && !hasMethods(timers, "scheduleFor"))
+  if (timers !== undefined && !hasMethod(timers, "scheduleFor"))
     throw wrongOption("timers", "a TimerQueue", timers);
-  for (const [field, hook] of Object.entries({ commit, onError })) {
-    if (hook !== undefined && typeof hook !== "function") throw wrongOption(field, "a function", hook);
-  }
+  checkHook("commit", commit);
+  checkHook("onError", onError);
+}
+
+function checkHook(field: string, hook: unknown): void {
+  if (hook !== undefined && typeof hook !== "function") throw wrongOption(field, "a function", hook);
 }
 
 function wrongOption(field: string, expected: string, value: unknown, shown = kindOf(value)): Error {

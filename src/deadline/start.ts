@@ -100,10 +100,21 @@ export type StartResult =
  */
 export function startAttempt(plan: DeadlinePlan | PlanDefinition, options: StartAttemptOptions): StartResult {
   const effective = definePlan(plan);
-  const phase = checkOptions(effective, options);
-  const { now, previous } = options;
+  if (typeof options !== "object" || (options as unknown) === null)
+    throw invalid("INVALID_OPTION", "start option", "options", "an object", options, kindOf(options));
+  return startAttemptAt(effective, options, options.now);
+}
+
+/** As {@link startAttempt}, for a caller with a clock: without a copy of the options that says the time. @internal */
+export function startAttemptAt(
+  plan: DeadlinePlan,
+  options: Omit<StartAttemptOptions, "now">,
+  now: number,
+): StartResult {
+  const phase = checkOptions(plan, options, now);
+  const { attempt, previous } = options;
   if (previous !== undefined && previous !== null) {
-    const refused = previousRefusal(previous, options);
+    const refused = previousRefusal(previous, attempt, now);
     if (refused !== null) return { refused };
   }
   const parentDeadlineAt = options.parent?.deadlineAt ?? null;
@@ -117,8 +128,8 @@ export function startAttempt(plan: DeadlinePlan | PlanDefinition, options: Start
     state: {
       schemaVersion: 1,
       version: 1,
-      attempt: options.attempt,
-      plan: effective,
+      attempt,
+      plan,
       status: "active",
       startedAt: now,
       observedAt: now,
@@ -144,10 +155,10 @@ export function startAttempt(plan: DeadlinePlan | PlanDefinition, options: Start
 }
 
 /** An expiry that nobody has written yet counts: what is left to do then is the cleanup. */
-function previousRefusal(previous: DeadlineState, options: StartAttemptOptions): StartRefusal | null {
-  const current = expireIfDue(previous, Math.max(options.now, previous.observedAt));
+function previousRefusal(previous: DeadlineState, attempt: string, now: number): StartRefusal | null {
+  const current = expireIfDue(previous, Math.max(now, previous.observedAt));
   if (current.status === "active") return "previous-active";
-  if (current.attempt === options.attempt) return "token-reused";
+  if (current.attempt === attempt) return "token-reused";
   return current.cleanup.status === "pending" ? "cleanup-pending" : null;
 }
 
@@ -161,11 +172,13 @@ function recorded(configuration: StartConfiguration | null, now: number): Record
   };
 }
 
-function checkOptions(plan: DeadlinePlan, options: StartAttemptOptions): DeadlinePhase {
-  if (typeof options !== "object" || (options as unknown) === null)
-    throw invalid("INVALID_OPTION", "start option", "options", "an object", options, kindOf(options));
+function checkOptions(
+  plan: DeadlinePlan,
+  options: Omit<StartAttemptOptions, "now">,
+  now: number,
+): DeadlinePhase {
   const { attempt, minStartMs, configuration, parent, previous } = options;
-  checkInstant("now", options.now);
+  checkInstant("now", now);
   if (typeof attempt !== "string" || attempt === "" || attempt.length > MAX_NAME_LENGTH) {
     throw wrong("attempt", `a token of 1 to ${MAX_NAME_LENGTH} characters`, attempt);
   }

@@ -1,0 +1,29 @@
+import type { PhasedDeadlineOptions } from "./live-options.js";
+
+/**
+ * What a live deadline keeps of its options for later.
+ *
+ * @internal
+ */
+export interface LiveSettings {
+  readonly progressEveryMs: number;
+  /** Whether the passing of time is recorded. */
+  readonly observes: boolean;
+  readonly onError: ((error: unknown) => void) | undefined;
+}
+
+const USUAL: LiveSettings = Object.freeze({ progressEveryMs: 1000, observes: false, onError: undefined });
+
+/**
+ * One object for all who leave it at the defaults, so that a live deadline keeps neither one of its own nor what it was
+ * started with.
+ *
+ * @internal
+ */
+export function liveSettings(options: PhasedDeadlineOptions): LiveSettings {
+  const progressEveryMs = options.progressEveryMs ?? USUAL.progressEveryMs;
+  const observes = options.observe ?? options.commit !== undefined;
+  const onError = options.onError ?? undefined;
+  const isUsual = progressEveryMs === USUAL.progressEveryMs && !observes && onError === undefined;
+  return isUsual ? USUAL : { progressEveryMs, observes, onError };
+}
