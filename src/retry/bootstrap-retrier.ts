@@ -72,7 +72,7 @@ export class BootstrapRetrier {
       this.#renew();
     }
     if (this.#isInParts) this.#record.isPart = true;
-    const run = new Run<T>(this.#record, operation);
+    const run = new Run<T>(this.#record, operation, true);
     this.#run = run;
     const attempt = run.open();
     if (attempt === undefined) return run.goOnWithout();
@@ -202,7 +202,7 @@ export class BootstrapRetrier {
     record.events = own.events;
     record.isPart = true;
     own.beside = record;
-    const run = new Run<T>(record, operation);
+    const run = new Run<T>(record, operation, true);
     const attempt = run.open();
     const value = await (attempt === undefined
       ? run.goOnWithout()
@@ -249,7 +249,7 @@ export function retryBootstrap<T>(
   options: BootstrapRetrierOptions = {},
 ): Promise<T> {
   const resolved = resolveOptions(options);
-  const run = new Run<T>(new RunRecord(resolved, resolved.restore), operation);
+  const run = new Run<T>(new RunRecord(resolved, resolved.restore), operation, false);
   const attempt = run.open();
   if (attempt === undefined) return run.goOnWithout();
   let result: unknown;

@@ -18,13 +18,20 @@ import type { RunRecord } from "./run-record.js";
  */
 export class Run<T> extends AttemptRace {
   readonly #operation: (context: AttemptContext) => T | PromiseLike<T>;
+  readonly #isAsked: boolean;
   /** Boxed, because a caller's reason may be anything. */
   #ending: { readonly reason: unknown } | undefined;
   #isLooping = false;
 
-  constructor(record: RunRecord, operation: (context: AttemptContext) => T | PromiseLike<T>) {
+  /** @param isAsked - Whether there is a retrier, which tells how the run went. */
+  constructor(
+    record: RunRecord,
+    operation: (context: AttemptContext) => T | PromiseLike<T>,
+    isAsked: boolean,
+  ) {
     super(record);
     this.#operation = operation;
+    this.#isAsked = isAsked;
   }
 
   /**
@@ -249,6 +256,8 @@ export class Run<T> extends AttemptRace {
     this.unwatch(record.options.signal, record.options.deadline?.signal);
     // A part that succeeded leaves the bootstrap under way: a snapshot of "succeeded" would not be gone on with.
     if (record.isPart && state === "succeeded") return;
+    // A success that nobody can ask about is not recorded: that would read the clock, an eighth of a first try.
+    if (!this.#isAsked && state === "succeeded") return;
     record.settle(state, reason);
     record.events?.settled(record);
   }
