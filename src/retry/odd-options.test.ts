@@ -81,6 +81,16 @@ describe("options that are none", () => {
     expect(new BootstrapRetrier(least).status().state).toBe("idle");
   });
 
+  it("are refused by name also where a field of theirs cannot be read", () => {
+    const backoff = {
+      delayMs: () => 1,
+      get capMs(): number {
+        throw new Error("mine");
+      },
+    };
+    expect(() => new BootstrapRetrier({ backoff })).toThrow(wrongOption("backoff"));
+  });
+
   it.each([null, 5, []])("are refused by name as a snapshot: %o", (restore) => {
     expect(() => new BootstrapRetrier({ restore: restore as never })).toThrow(
       expect.toSatisfy(

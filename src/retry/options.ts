@@ -197,9 +197,18 @@ function resolveTime(options: BootstrapRetrierOptions, resolved: Writable<Resolv
   }
 }
 
+/** Named here and not passed to {@link read}: a retry of one call makes a set of options, and asks this for each. */
 function isBackoff(value: unknown): boolean {
-  const capMs = read(value, "capMs");
-  return hasFunction(value, "delayMs") && (capMs === undefined || (typeof capMs === "number" && capMs >= 0));
+  if (!isFields(value)) return false;
+  try {
+    const { delayMs, capMs } = value as Readonly<Record<string, unknown>>;
+    return (
+      typeof delayMs === "function" && (capMs === undefined || (typeof capMs === "number" && capMs >= 0))
+    );
+  } catch {
+    // A getter that throws would do so again in the middle of a run.
+    return false;
+  }
 }
 
 function isClock(value: unknown): boolean {
