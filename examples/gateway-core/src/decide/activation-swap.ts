@@ -54,7 +54,10 @@ function versionAfter(expectedVersion: number | null, claim: string): number | n
 }
 
 /** A stop, an expiry or another run that came first is in the record, also where the ledger does not show it yet. */
-function judgeClaim({ activatedRun, deadline, desired, phase }: SandboxRecord, run: number): SwapJudgement {
+export function judgeClaim(
+  { activatedRun, deadline, desired, phase }: SandboxRecord,
+  run: number,
+): Exclude<SwapJudgement, "conflict"> {
   if (deadline?.status === "expired") return refused("expired", "the attempt expired");
   if (desired !== "running" || deadline?.status !== "active")
     return refused("settled", `the sandbox is ${phase}`);
@@ -66,6 +69,6 @@ function judgeStarted(found: ActivationEntry | null, next: ActivationEntry): Swa
   return found.claim === next.claim ? "try" : refused("not-allowed", "the claim is another's");
 }
 
-function refused(code: string, message: string): SwapJudgement {
+function refused(code: string, message: string): Exclude<SwapJudgement, string> {
   return { code, message };
 }

@@ -22,7 +22,7 @@ export interface ActivationSwap {
 export interface RecordLook {
   /** Whether there is a record of this sandbox. */
   readonly isThere: (sandboxId: string) => Promise<boolean>;
-  /** Told when that could not be found out after a write, or what was written for nobody could not be removed. */
+  /** Told when that could not be found out after a write, or what was written for nobody could not be taken back. */
   readonly onUnsure: (sandboxId: string, error: unknown) => void;
 }
 
@@ -66,6 +66,18 @@ export class Activations {
     const key = keyOf(record);
     if (key === null) return;
     await this.#unlessGone(record, () => stopActivation(this.#ledger, key, this.#clock.now()));
+  }
+
+  /**
+   * A claim that was written for an attempt which is over by now is taken back, for good: nothing starts this instance.
+   * One that cannot be stays a claim that started nothing, which nobody else can have either.
+   */
+  async withdraw(record: SandboxRecord): Promise<void> {
+    try {
+      await this.stop(record);
+    } catch (error) {
+      this.#look.onUnsure(record.id, error);
+    }
   }
 
   /** The main process ended by itself: nothing starts it again for this instance. */

@@ -3,9 +3,9 @@ import { readDeadline } from "slipway";
 import { observeTime } from "../decide/decision.js";
 import type { Gateway } from "../gateway/gateway.js";
 import { FAILURES_HEADER, readFailures } from "../metrics/failure-header.js";
-import { isServed, type SandboxRecord } from "../record/record.js";
-import { judgeSwap } from "../decide/activation-swap.js";
+import { overReason, type SandboxRecord } from "../record/record.js";
 import { STILL_HERE_MS } from "../gateway/sessions.js";
+import { NOT_CURRENT, SupervisorLedger, type SupervisorCaller } from "../gateway/supervisor-ledger.js";
 import { activationBody, configurationQuery, reportBody } from "./bodies.js";
 import { clientOf } from "./client.js";
 import { errorBody, statusOf } from "./errors.js";
@@ -21,6 +21,7 @@ export const REMAINING_HEADER = "x-slipway-remaining-ms";
 export function supervisorRoutes(gateway: Gateway, closing: AbortSignal): Hono {
   const app = new Hono();
   const held = new OpenAnswers(HELD_QUESTIONS);
+  const ledger = new SupervisorLedger(gateway);
 
   /**
    * Answers with a configuration newer than `after`, at once or within `waitMs`; 204 when there is none by then. What is
@@ -89,38 +90,27 @@ export function supervisorRoutes(gateway: Gateway, closing: AbortSignal): Hono {
 
   /** The ledger entry of the instance that these credentials are of. */
   app.get("/:id/activation", async (context) => {
-    const found = await gateway.authenticate(context.req.param("id"), bearer(context), runOf(context));
-    if (typeof found === "string") return refusal(context, found, NOT_CURRENT);
-    tellDeadline(context, found.record, gateway.clock.now());
-    return context.json({ entry: await gateway.activations.read(found.record) });
+    const answer = await ledger.read(callerOf(context));
+    if (!answer.ok) return refusal(context, answer.code, answer.message);
+    tellDeadline(context, answer.record, answer.now);
+    return context.json({ entry: answer.value });
   });
 
   /** Compare-and-swap on it; `swapped: false` asks for another look. */
   app.post("/:id/activation", async (context) => {
     const swap = await readBody(context, activationBody);
-    const id = context.req.param("id");
-    const found = await gateway.authenticate(id, bearer(context), runOf(context));
-    if (typeof found === "string") return refusal(context, found, NOT_CURRENT);
-    const { record } = found;
-    const now = gateway.clock.now();
-    tellDeadline(context, record, now);
-    const entry = await gateway.activations.read(record);
-    // As time has made it: an expiry that nobody wrote yet is one all the same.
-    const judged = judgeSwap(observeTime(record, now), runOf(context), entry, swap);
-    if (judged === "conflict") return context.json({ swapped: false });
-    if (judged !== "try") {
-      gateway.refusals.note(id, "activation", judged.code, now);
-      return refusal(context, judged.code, judged.message);
-    }
-    return context.json({ swapped: await gateway.activations.swap(record, swap) });
+    const answer = await ledger.swap(callerOf(context), swap);
+    if (!answer.ok) return refusal(context, answer.code, answer.message);
+    tellDeadline(context, answer.record, answer.now);
+    return context.json({ swapped: answer.value });
   });
   return app;
 }
 
-const NOT_CURRENT = "these credentials are not of a current run";
-
 /** With every answer, so that the supervisor's one deadline is this gateway's. Absent: there is none any more. */
 function tellDeadline(context: Context, { deadline }: SandboxRecord, now: number): void {
+  // One that passed is no deadline that is over with: who heard of none would go on without an end.
+  if (deadline?.status === "expired") context.header(REMAINING_HEADER, "0");
   if (deadline?.status !== "active") return;
   const { remainingMs } = readDeadline(deadline, now);
   if (Number.isFinite(remainingMs))
@@ -131,14 +121,12 @@ function refusal(context: Context, code: string, message: string): Response {
   return context.json(errorBody(code, message), statusOf(code));
 }
 
-function runOf(context: Context): number {
-  return Number(context.req.header("x-slipway-run") ?? Number.NaN);
+function callerOf(context: Context): SupervisorCaller {
+  return { id: context.req.param("id") ?? "", token: bearer(context), run: runOf(context) };
 }
 
-/** Whether the attempt is over, so that its supervisor has nothing left to wait for. */
-function overReason(record: SandboxRecord): "expired" | "settled" | null {
-  if (isServed(record)) return null;
-  return record.deadline?.status === "expired" ? "expired" : "settled";
+function runOf(context: Context): number {
+  return Number(context.req.header("x-slipway-run") ?? Number.NaN);
 }
 
 /** Milliseconds until the deadline in force. */

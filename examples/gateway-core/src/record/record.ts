@@ -124,6 +124,12 @@ export function isServed(record: SandboxRecord): boolean {
   return deadline?.status === "completed" && desired === "running" && (runs || isStoppedByOthers(record));
 }
 
+/** Why an attempt is over, so that its supervisor has nothing left to wait for; `null` while it is not. */
+export function overReason(record: SandboxRecord): "expired" | "settled" | null {
+  if (isServed(record)) return null;
+  return record.deadline?.status === "expired" ? "expired" : "settled";
+}
+
 /**
  * Whether the run is being stopped by somebody who did not ask the gateway: a drained node, a person. Its supervisor has
  * its end to report, and one that takes its place has to say that the run is lost.
