@@ -45,6 +45,10 @@ export class FakeDriver implements Driver {
   readonly #atWork = new Map<string, number>();
   /** Called before each look is answered. */
   onObserve: (id: string) => Promise<void> = () => Promise.resolve();
+  /** Whether a sandbox leaves something to see also where nothing of it runs. */
+  keepsFolders = true;
+  /** Waited for between each look and its answer. */
+  onSeen: (id: string) => Promise<void> = () => Promise.resolve();
 
   check(_image: ImageSpec, options: JsonObject): Promise<void> {
     const bad = Object.keys(options)[0];
@@ -70,7 +74,9 @@ export class FakeDriver implements Driver {
 
   async observe(sandbox: SandboxRef, run: ExpectedRun): Promise<Observation> {
     await this.onObserve(sandbox.id);
-    return this.#seen(sandbox.id, run);
+    const seen = this.#seen(sandbox.id, run);
+    await this.onSeen(sandbox.id);
+    return seen;
   }
 
   list(): Promise<Page<ObservedSandbox>> {
@@ -168,7 +174,9 @@ export class FakeDriver implements Driver {
         ? null
         : { alive: alive !== undefined, exitCode: null, signal: null, instanceId };
     return seenInstance(
-      namedLoss(observeProcess({ process, stateDir: { exists: true } }, { run })),
+      namedLoss(
+        observeProcess({ process, stateDir: { exists: process !== null || this.keepsFolders } }, { run }),
+      ),
       instanceId ?? null,
       run,
     );

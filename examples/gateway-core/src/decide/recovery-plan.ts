@@ -11,7 +11,7 @@ import type { SandboxRecord } from "../record/record.js";
 import { applyToDeadline, observeTime, type Decision } from "./decision.js";
 import { relaunch } from "./driver-report.js";
 import { phaseFacts, withFacts } from "./phase-facts.js";
-import { isLaunchOutstanding } from "./seen.js";
+import { isLaunchOutstanding, isOfBefore } from "./seen.js";
 
 /** What a sweep at start-up or shutdown knows. */
 export interface SweepContext {
@@ -21,6 +21,8 @@ export interface SweepContext {
   readonly observation: Observation | null;
   /** The run that was looked at: what was seen says nothing of one that another gateway has begun since. */
   readonly run?: number | undefined;
+  /** The record as it was before the look began: what was seen says nothing of a start or a stop that came since. */
+  readonly looked?: Pick<SandboxRecord, "instance" | "shutdownStopAt"> | undefined;
   readonly policy: PhasePolicy;
 }
 
@@ -85,7 +87,7 @@ export function recoverAtStartUp(
   // The worker launches, stops, cleans up and removes by the record alone.
   if (isLaunchOutstanding(record) || record.restartAt !== null)
     return { record: withoutEnd(record), result: "done" };
-  const observation = record.run === context.run ? context.observation : null;
+  const observation = evidenceOf(record, context);
   const plan = planStartUp(record, { ...context, observation: null }, now);
   if (plan.call !== "start") return { record: withoutEnd(plan.record), result: "done" };
   if (observation === null || (observation.exists !== false && observation.running === null))
@@ -103,6 +105,15 @@ export function recoverAtStartUp(
   if (planStartUp(record, { ...context, observation }, now).call !== "start")
     return { record: withoutEnd(record), result: "done" };
   return { record: startAnew(record, now), result: "done" };
+}
+
+/** What was seen, as far as it says something of the record as it is by now. */
+function evidenceOf(record: SandboxRecord, { looked, observation, run }: SweepContext): Observation | null {
+  if (observation === null || record.run !== run) return null;
+  const launchedAt = looked === undefined ? undefined : (looked.instance?.launchedAt ?? null);
+  if (isOfBefore(record, { observation, launchedAt })) return null;
+  const isMarkedSince = looked !== undefined && looked.shutdownStopAt !== record.shutdownStopAt;
+  return isMarkedSince ? null : observation;
 }
 
 /** Accepted as a start of its own, which begins when nothing is in its way. */

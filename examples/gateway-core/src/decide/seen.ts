@@ -7,6 +7,24 @@ export interface Seen {
   readonly observation: Observation;
   /** The instance that the record had when it was looked for, `null` for none. */
   readonly instanceId: string | null;
+  /** When that instance had been started, as the record had it before the look began. Absent: not known. */
+  readonly launchedAt?: number | null | undefined;
+}
+
+/**
+ * Whether a look says nothing of a record's run, because it may have begun before that was started: whoever looked was
+ * held up, and the record is newer. Told by what the record said before the look, where that is known, and else by the
+ * times of both. What it shows of the run itself was there, however early.
+ */
+export function isOfBefore(
+  { instance }: Pick<SandboxRecord, "instance">,
+  { observation, launchedAt }: Pick<Seen, "observation" | "launchedAt">,
+): boolean {
+  if (instance === null || instance.launchedAt === null) return false;
+  const { completed, instanceId, observedAt, running } = observation;
+  if (instanceId === instance.id && (running === true || completed === true)) return false;
+  if (launchedAt !== undefined) return launchedAt !== instance.launchedAt;
+  return observedAt !== null && observedAt < instance.launchedAt;
 }
 
 /** Whether an attempt waits for a driver to start its supervisor, or for one that has begun to. */
@@ -29,11 +47,13 @@ export function isStartOutstanding(record: SandboxRecord): boolean {
  * Whether the run that a driver had started has ended by itself, or its object is gone. What is suspended was told to
  * be: that is no loss.
  */
-export function isLostRun(record: SandboxRecord, { observation, instanceId }: Seen): boolean {
+export function isLostRun(record: SandboxRecord, seen: Seen): boolean {
   const { phase, desired, instance } = record;
+  const { observation, instanceId } = seen;
   const runs = isComingUp(phase) || phase === "Ready" || phase === "Unknown";
   if (!runs || desired !== "running" || instance === null || instance.launchedAt === null) return false;
   if (instanceId !== instance.id || observation.stale || observation.running !== false) return false;
+  if (isOfBefore(record, seen)) return false;
   return observation.terminating !== true && (observation.completed === true || observation.exists === false);
 }
 

@@ -11,6 +11,7 @@ import { phaseFacts } from "../decide/phase-facts.js";
 import {
   isGoing,
   isLostRun,
+  isOfBefore,
   isStartOutstanding,
   isStray,
   withOwnKnowledge,
@@ -44,7 +45,9 @@ export interface BackendLooksOptions {
 /** Looks at backends through their drivers, and remembers the latest look at each sandbox. */
 export class BackendLooks {
   readonly #options: BackendLooksOptions;
-  readonly #seen = new Map<string, Seen>();
+  readonly #seen = new Map<string, Seen & { readonly turn: number }>();
+  /** Looks that were begun. One that is overtaken by a later one tells nothing any more. */
+  #turns = 0;
   /** Whether each driver's backend answered when it was last listed. */
   readonly #answered = new Map<string, boolean>();
 
@@ -52,10 +55,11 @@ export class BackendLooks {
     this.#options = options;
   }
 
-  /** The latest look, `null` when the record's run has not been looked for. */
-  seen({ id, instance }: SandboxRecord): Seen | null {
-    const seen = this.#seen.get(id);
-    return seen !== undefined && seen.instanceId === (instance?.id ?? null) ? seen : null;
+  /** The latest look, `null` when the record's run has not been looked for since it was started. */
+  seen(record: SandboxRecord): Seen | null {
+    const seen = this.#seen.get(record.id);
+    if (seen === undefined || seen.instanceId !== (record.instance?.id ?? null)) return null;
+    return isOfBefore(record, seen) ? null : seen;
   }
 
   /** Whether a driver's backend answered when it was last listed; `null` before the first time. */
@@ -67,7 +71,11 @@ export class BackendLooks {
     this.#seen.delete(id);
   }
 
-  /** Looks now. `null` when nothing was learnt. */
+  /**
+   * Looks now. `null` when nothing was learnt.
+   *
+   * @param record - As it was read before.
+   */
   async look(record: SandboxRecord, signal: AbortSignal): Promise<Observation | null> {
     const { clock, drivers, log } = this.#options;
     const driver = drivers.get(record.spec.driver);
@@ -75,6 +83,7 @@ export class BackendLooks {
     const { id, name, instance } = record;
     const run = expectedRun(phaseFacts(record));
     const at = clock.now();
+    const turn = (this.#turns += 1);
     try {
       const limits = { clock, until: at + LOOK_LIMIT_MS, signal };
       const found = await limited(limits, (until) =>
@@ -82,7 +91,12 @@ export class BackendLooks {
       );
       if (found === null || found.exists === null) return null;
       const observation = withOwnKnowledge(record, { ...found, observedAt: found.observedAt ?? at });
-      this.#seen.set(id, { observation, instanceId: instance?.id ?? null });
+      const seen = {
+        observation,
+        instanceId: instance?.id ?? null,
+        launchedAt: instance?.launchedAt ?? null,
+      };
+      if ((this.#seen.get(id)?.turn ?? 0) < turn) this.#seen.set(id, { ...seen, turn });
       return observation;
     } catch (error) {
       if (!signal.aborted) log("look-failed", { sandbox: id, error: messageOf(error) });

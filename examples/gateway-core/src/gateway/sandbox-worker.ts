@@ -173,10 +173,12 @@ export class SandboxWorker {
     const runs = seen.running === true && !seen.stale;
     // Interrupted before it was started, which is nobody's failure: the work begins again.
     if (!runs && record.activatedRun === null) return this.#start(driver);
-    const { result } = await records.change(id, (found, now) =>
+    const { result, record: adopted } = await records.change(id, (found, now) =>
       recordLaunched(found, { run, handle: null }, now),
     );
     log("adopted", { sandbox: id, run, running: runs });
+    // What was seen before it counted as started is no word of its end.
+    if (result && !runs) await looks.look(adopted, this.#closing.signal);
     return result;
   }
 
@@ -187,6 +189,7 @@ export class SandboxWorker {
     const context = {
       managesLifecycle: managesLifecycle(driver, policy),
       run: record.run,
+      looked: record,
       observation,
       policy: policyOf(driver, policy),
     };
