@@ -53,6 +53,14 @@ export interface DockerDriverOptions {
   readonly init?: boolean | undefined;
 }
 
+/** What was listed for a sandbox. */
+interface Found {
+  readonly container: Docker.ContainerInfo | null;
+  readonly wasStarted: boolean;
+  /** From before anything was asked: what begins while the engine answers, or this process is held up, was not seen. */
+  readonly observedAt: number;
+}
+
 /** A sandbox is a volume for its workspace and, for each run, a container. */
 export class DockerDriver implements DriverPort {
   readonly name = "docker";
@@ -115,21 +123,23 @@ export class DockerDriver implements DriverPort {
     handle: Json | null,
     { signal }: WorkContext,
   ): Promise<Observation | null> {
+    const observedAt = this.#clock.now();
     const found = await this.#objects.containers(signal, sandbox);
     const expected = run.instanceId ?? null;
     const own = found.find(({ Labels }) => expected === null || Labels[LABEL.instance] === expected);
     // Without one of its own a run that was started has lost it, and one that was not waits beside an older one.
     const container = own ?? (handle === null ? (found[0] ?? null) : null);
-    return this.#look(sandbox.id, { container, wasStarted: handle !== null }, run, signal);
+    return this.#look(sandbox.id, { container, wasStarted: handle !== null, observedAt }, run, signal);
   }
 
   async list(cursor: string | null, { signal }: WorkContext): Promise<Page<ObservedSandbox>> {
+    const observedAt = this.#clock.now();
     const latest = await this.#objects.latest(signal);
     const ids = [...latest.keys()].sort().filter((id) => cursor === null || id > cursor);
     const page = ids.slice(0, PAGE_SIZE);
     const items: ObservedSandbox[] = [];
     for (const id of page) {
-      const found = { container: latest.get(id) ?? null, wasStarted: false };
+      const found = { container: latest.get(id) ?? null, wasStarted: false, observedAt };
       items.push({ id, observation: await this.#look(id, found, {}, signal) });
     }
     return { items, cursor: ids.length > page.length ? (page.at(-1) ?? null) : null };
@@ -247,14 +257,10 @@ export class DockerDriver implements DriverPort {
 
   async #look(
     id: string,
-    {
-      container,
-      wasStarted,
-    }: { readonly container: Docker.ContainerInfo | null; readonly wasStarted: boolean },
+    { container, wasStarted, observedAt }: Found,
     run: ExpectedRun,
     signal: AbortSignal,
   ): Promise<Observation> {
-    const observedAt = this.#clock.now();
     const inspect = container === null ? null : await this.#objects.inspect(container.Id, signal);
     const workspace = inspect !== null || (await this.#objects.hasWorkspace({ id, name: "" }, signal));
     const launching = this.#launching.has(id);

@@ -145,7 +145,7 @@ export class VmDriver implements DriverPort {
 
   /** From what is written down and from the machine itself: the gateway's handle is not needed for it. */
   async observe(sandbox: SandboxRef, run: ExpectedRun): Promise<Observation | null> {
-    return this.#look(await this.#dirs(sandbox), run);
+    return this.#look(sandbox, run);
   }
 
   async list(cursor: string | null): Promise<Page<ObservedSandbox>> {
@@ -153,7 +153,7 @@ export class VmDriver implements DriverPort {
     const after = cursor === null ? 0 : ids.findIndex((id) => id > cursor);
     const page = after < 0 ? [] : ids.slice(after, after + PAGE);
     const items = await Promise.all(
-      page.map(async (id) => ({ id, observation: await this.#look(await this.#dirs({ id }), {}) })),
+      page.map(async (id) => ({ id, observation: await this.#look({ id }, {}) })),
     );
     const more = after >= 0 && after + PAGE < ids.length;
     return { items, cursor: more ? (page.at(-1) ?? null) : null };
@@ -204,13 +204,16 @@ export class VmDriver implements DriverPort {
     return { ...note.process };
   }
 
-  async #look(dirs: SandboxDirs, run: ExpectedRun): Promise<Observation> {
+  /** Dated before anything is read: what begins while it looks, or while it is held up, was not seen. */
+  async #look(sandbox: Pick<SandboxRef, "id">, run: ExpectedRun): Promise<Observation> {
+    const options = { run, observedAt: this.#clock.now() };
+    const dirs = await this.#dirs(sandbox);
     const last = (await dirs.machines()).at(-1);
-    const seen = last === undefined ? null : await observeMachine(dirs.machineOf(last), run, this.#clock);
+    const seen = last === undefined ? null : await observeMachine(dirs.machineOf(last), options);
     if (seen !== null) return seen;
     const exists = await isThere(dirs.root);
     const stateDir = { exists, bootstrapping: exists && (await isBeingPrepared(dirs)) };
-    return observeProcess({ process: null, stateDir }, { run, observedAt: this.#clock.now() });
+    return observeProcess({ process: null, stateDir }, options);
   }
 
   async #attachTo(id: string): Promise<void> {

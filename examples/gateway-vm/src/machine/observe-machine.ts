@@ -1,5 +1,4 @@
 import { isAlive } from "@slipway-examples/gateway-core";
-import type { Clock } from "slipway";
 import { observeQemu, type ExpectedRun, type Observation } from "slipway/phase";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -7,6 +6,12 @@ import { readEnd, readNote, writeEnd, type MachineNote } from "./machine-note.js
 import { ENDED, killMachine } from "./machine.js";
 import { consoleOf, statusOf, withMonitor } from "./monitor.js";
 import { OVERLAY, ROOTFS } from "./qemu-arguments.js";
+
+/** For which run is looked, and when that began. */
+interface LookOptions {
+  readonly run: ExpectedRun;
+  readonly observedAt: number;
+}
 
 const MONITOR_LIMIT_MS = 3000;
 
@@ -16,22 +21,17 @@ const MONITOR_LIMIT_MS = 3000;
  * A machine whose guest has ended is asked a last time, the answer is written down, and only then is it let go: the
  * next look, be it of another process, says the same, and the guest's memory is free.
  */
-export async function observeMachine(
-  directory: string,
-  run: ExpectedRun,
-  clock: Clock,
-): Promise<Observation | null> {
+export async function observeMachine(directory: string, options: LookOptions): Promise<Observation | null> {
   const note = await readNote(directory);
   if (note === null) return null;
   if ((await readEnd(directory)) === null && note.process !== null && (await isAlive(note.process))) {
-    const seen = await observeLive(directory, note, note.process, { run, observedAt: clock.now() });
+    const seen = await observeLive(directory, note, note.process, options);
     if (seen !== null) return seen;
   }
   const end = await readEnd(directory);
   if (note.process === null && end === null) return null;
   await letGo(directory);
   const ended = { alive: false, exitCode: null, signal: null, ...end?.process };
-  const options = { run, observedAt: clock.now() };
   const { instanceId } = note;
   if (end?.status === undefined) {
     return observeQemu({ qmp: null, process: { ...ended, instanceId } }, options);
@@ -45,7 +45,7 @@ async function observeLive(
   directory: string,
   { instanceId }: MachineNote,
   process: NonNullable<MachineNote["process"]>,
-  options: { readonly run: ExpectedRun; readonly observedAt: number },
+  options: LookOptions,
 ): Promise<Observation | null> {
   const input = { process: { pid: process.pid, alive: true, instanceId } };
   try {
