@@ -41,6 +41,9 @@ const REQUEST_LIMIT_MS = 30_000;
 const MAX_ATTEMPTS = 4;
 /** A server's date has whole seconds and is old by as much as the answer took: below this there is no skew to speak of. */
 const LEAST_SKEW_MS = 5000;
+/** Readings of two clocks count as one only with so little time from the first to the last; else they are made again. */
+const TOGETHER_MS = 50;
+const READINGS = 5;
 /** An answer that is no older tells the time well enough. */
 const TIME_FRESH_MS = 15_000;
 /** What is left open of the cluster's time when the first questions for it end, and how many of them there are at most. */
@@ -65,6 +68,8 @@ export class KubeClient {
   /** Questions that were asked for the time alone, at the start. */
   #questions = 0;
   readonly #time = new ClusterTime();
+  /** What was concluded last, for when nothing can be. */
+  readonly #skews = new WeakMap<Clock, number>();
 
   constructor(options: KubeClientOptions) {
     this.#transport = options.transport;
@@ -78,9 +83,27 @@ export class KubeClient {
   /** How far the cluster's clock is ahead of a clock of this process, by the answers that were dated. */
   skewFrom(clock: Clock): number {
     const { offset } = this.#time;
-    if (offset === null) return 0;
-    const skew = this.#clock.now() + middleOf(offset) - clock.now();
-    return Math.abs(skew) < LEAST_SKEW_MS ? 0 : skew;
+    const ahead = offset === null ? null : this.#aheadOf(clock);
+    if (offset === null || ahead === null) return this.#skews.get(clock) ?? 0;
+    const found = ahead + middleOf(offset);
+    const skew = Math.abs(found) < LEAST_SKEW_MS ? 0 : found;
+    this.#skews.set(clock, skew);
+    return skew;
+  }
+
+  /**
+   * How far this client's clock is ahead of another one of this process; `null` when the two could not be read together.
+   * A process that is stopped between two readings finds its own pause in one of them alone.
+   */
+  #aheadOf(clock: Clock): number | null {
+    let before = this.#clock.now();
+    for (let readings = 0; readings < READINGS; readings += 1) {
+      const other = clock.now();
+      const after = this.#clock.now();
+      if (after - before <= TOGETHER_MS) return before - other;
+      before = after;
+    }
+    return null;
   }
 
   /**
