@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { SupervisorReport } from "../src/decide/supervisor-report.js";
 import type { Gateway } from "../src/gateway/gateway.js";
 import { buildApp } from "../src/http/app.js";
+import { HELD_HEADER, REMAINING_HEADER } from "../src/http/supervisor-routes.js";
 import { Bench, BUDGETS } from "./bench.js";
 import { claimOf } from "./claims.js";
 
@@ -75,6 +76,18 @@ describe("the ledger over HTTP", () => {
     expect((await ask("GET", "activation")).remaining).toBe(String(BUDGETS.admissionMs - 1000));
     expect((await ask("GET", "configuration")).remaining).toBe(String(BUDGETS.admissionMs - 1000));
     expect((await report({ kind: "ready", generation: 1 })).remaining).toBeNull();
+  });
+
+  it("tells for how long it held a question, which is no time that is left of the deadline", async () => {
+    await report(accepted);
+    const { deadline, run } = await read();
+    const headers = { authorization: `Bearer ${deadline?.attempt ?? ""}`, "x-slipway-run": String(run) };
+    const asked = app.request(`/v1/supervisor/${id}/configuration?after=1&waitMs=5000`, { headers });
+    await bench.pass(5000);
+    const response = await asked;
+    expect(response.status).toBe(204);
+    expect(response.headers.get(REMAINING_HEADER)).toBe(String(BUDGETS.admissionMs - 5000));
+    expect(response.headers.get(HELD_HEADER)).toBe("5000");
   });
 
   it("takes nothing from anybody else", async () => {

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { GatewayLedger } from "../src/gateway/activations.js";
 import type { Gateway } from "../src/gateway/gateway.js";
 import { buildApp } from "../src/http/app.js";
-import { REMAINING_HEADER } from "../src/http/supervisor-routes.js";
+import { HELD_HEADER, REMAINING_HEADER } from "../src/http/supervisor-routes.js";
 import type { SandboxRecord } from "../src/record/record.js";
 import { SqliteActivationLedger } from "../src/store/sqlite-activation-ledger.js";
 import { Bench, BUDGETS } from "./bench.js";
@@ -88,7 +88,8 @@ async function ask(init: RequestInit = {}) {
   };
   const response = await app.request(`/v1/supervisor/${id}/activation`, { ...init, headers });
   const answer = (await response.json()) as Record<string, unknown>;
-  return { status: response.status, remaining: response.headers.get(REMAINING_HEADER), answer };
+  const [remaining, held] = [REMAINING_HEADER, HELD_HEADER].map((name) => response.headers.get(name));
+  return { status: response.status, remaining, held, answer };
 }
 
 const claim = () =>
@@ -152,6 +153,7 @@ describe.each(moments)("a gateway that is held up %s", (moment) => {
     expect(await claim()).toEqual({
       status: 200,
       remaining: String(BUDGETS.admissionMs - 1000),
+      held: "1000",
       answer: { swapped: true },
     });
     expect(await entry()).toMatchObject({ state: "activating", claim: "a" });

@@ -16,6 +16,8 @@ import { bearer, readBody, readQuery } from "./request-input.js";
 
 /** Milliseconds until the deadline that is in force for the attempt. */
 export const REMAINING_HEADER = "x-slipway-remaining-ms";
+/** Milliseconds from when the question came to when that was so: whoever asked counts from when it asked. */
+export const HELD_HEADER = "x-slipway-held-ms";
 
 /** What a supervisor may do, each time with the secret of its attempt and the number of its run. */
 export function supervisorRoutes(gateway: Gateway, closing: AbortSignal): Hono {
@@ -31,8 +33,9 @@ export function supervisorRoutes(gateway: Gateway, closing: AbortSignal): Hono {
     const id = context.req.param("id");
     const { after, waitMs } = readQuery(context, configurationQuery);
     const { clock } = gateway;
+    const askedAt = clock.now();
     // Whoever asks for the headers alone waits for nothing.
-    const until = clock.now() + (context.req.method === "HEAD" ? 0 : waitMs);
+    const until = askedAt + (context.req.method === "HEAD" ? 0 : waitMs);
     const { signal } = context.req.raw;
     const bell = new Bell();
     const doubts: Disposable[] = [];
@@ -55,7 +58,7 @@ export function supervisorRoutes(gateway: Gateway, closing: AbortSignal): Hono {
         const record = observeTime(found.record, now);
         const over = overReason(record);
         if (over !== null) return refusal(context, over, `the sandbox is ${record.phase}`);
-        tellDeadline(context, record, now);
+        tellDeadline(context, record, { askedAt, now });
         const { generation, digest, policy } = record.configuration;
         if (generation > after) return context.json({ generation, digest, policy });
         if (now >= until || signal.aborted || closing.aborted) return context.body(null, 204);
@@ -78,37 +81,45 @@ export function supervisorRoutes(gateway: Gateway, closing: AbortSignal): Hono {
   });
 
   app.post("/:id/report", async (context) => {
+    const askedAt = gateway.clock.now();
     const report = await readBody(context, reportBody);
     const id = context.req.param("id");
     const result = await gateway.report(id, bearer(context), runOf(context), report);
     if (result.ok) gateway.noteFailures(readFailures(context.req.header(FAILURES_HEADER)));
     if (!result.ok) return refusal(context, result.code, result.message);
     const found = await gateway.records.read(id);
-    if (found !== null) tellDeadline(context, found.record, gateway.clock.now());
+    if (found !== null) tellDeadline(context, found.record, { askedAt, now: gateway.clock.now() });
     return context.json({ activate: result.activate });
   });
 
   /** The ledger entry of the instance that these credentials are of. */
   app.get("/:id/activation", async (context) => {
+    const askedAt = gateway.clock.now();
     const answer = await ledger.read(callerOf(context));
     if (!answer.ok) return refusal(context, answer.code, answer.message);
-    tellDeadline(context, answer.record, answer.now);
+    tellDeadline(context, answer.record, { askedAt, now: answer.now });
     return context.json({ entry: answer.value });
   });
 
   /** Compare-and-swap on it; `swapped: false` asks for another look. */
   app.post("/:id/activation", async (context) => {
+    const askedAt = gateway.clock.now();
     const swap = await readBody(context, activationBody);
     const answer = await ledger.swap(callerOf(context), swap);
     if (!answer.ok) return refusal(context, answer.code, answer.message);
-    tellDeadline(context, answer.record, answer.now);
+    tellDeadline(context, answer.record, { askedAt, now: answer.now });
     return context.json({ swapped: answer.value });
   });
   return app;
 }
 
 /** With every answer, so that the supervisor's one deadline is this gateway's. Absent: there is none any more. */
-function tellDeadline(context: Context, { deadline }: SandboxRecord, now: number): void {
+function tellDeadline(
+  context: Context,
+  { deadline }: SandboxRecord,
+  { askedAt, now }: { readonly askedAt: number; readonly now: number },
+): void {
+  context.header(HELD_HEADER, String(Math.max(Math.floor(now - askedAt), 0)));
   // One that passed is no deadline that is over with: who heard of none would go on without an end.
   if (deadline?.status === "expired") context.header(REMAINING_HEADER, "0");
   if (deadline?.status !== "active") return;

@@ -13,8 +13,11 @@ export interface LinkOptions {
   readonly token: string;
   readonly run: number;
   readonly clock: Clock;
-  /** Told with every authenticated answer what is left of the gateway's deadline; `null` for none. */
-  readonly onAnswer?: ((remainingMs: number | null) => void) | undefined;
+  /**
+   * Told with every authenticated answer what was left of the gateway's deadline, `null` for none, and when: an instant
+   * of this clock that is never later than the gateway's look, however long the answer took.
+   */
+  readonly onAnswer?: ((remainingMs: number | null, asOf: number) => void) | undefined;
   /** Failed attempts, of which each report tells those that no report told before. */
   readonly failures?: FailureTally | undefined;
 }
@@ -73,6 +76,8 @@ const ANSWER_LIMIT_MS = 10_000;
 
 /** Milliseconds until the deadline in force, with every authenticated answer. */
 const REMAINING_HEADER = "x-slipway-remaining-ms";
+/** Milliseconds for which the gateway had the question when that was so. */
+const HELD_HEADER = "x-slipway-held-ms";
 
 /**
  * The supervisor's line to its gateway: one bounded request at a time for whoever calls. What becomes of a failure is
@@ -159,15 +164,17 @@ export class GatewayLink {
       init.body = JSON.stringify(body);
     }
     const target = `${url}/v1/supervisor/${encodeURIComponent(sandbox)}/${path}`;
+    const sentAt = clock.now();
     const work = async (limited: AbortSignal): Promise<unknown> =>
-      this.#answer(await fetch(target, { ...init, signal: limited }));
+      this.#answer(await fetch(target, { ...init, signal: limited }), sentAt);
     return within(clock, limitMs, work, signal);
   }
 
-  async #answer(response: Response): Promise<unknown> {
+  async #answer(response: Response, sentAt: number): Promise<unknown> {
     if (response.ok) {
       const answer: unknown = response.status === 204 ? null : await response.json();
-      this.#options.onAnswer?.(remainingOf(response));
+      const heldMs = millisecondsIn(response, HELD_HEADER) ?? 0;
+      this.#options.onAnswer?.(millisecondsIn(response, REMAINING_HEADER), sentAt + heldMs);
       return answer;
     }
     const refusal = errorSchema.safeParse(await response.json().catch(() => null)).data?.error;
@@ -178,7 +185,7 @@ export class GatewayLink {
   }
 }
 
-function remainingOf(response: Response): number | null {
-  const text = response.headers.get(REMAINING_HEADER);
+function millisecondsIn(response: Response, header: string): number | null {
+  const text = response.headers.get(header);
   return text !== null && /^\d{1,15}$/.test(text) ? Number(text) : null;
 }

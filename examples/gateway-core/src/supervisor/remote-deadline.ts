@@ -7,9 +7,10 @@ export class BootstrapTimeError extends Error {
 }
 
 /**
- * The deadline of a bootstrap, which the gateway keeps: every authenticated answer says what is left of it, measured
- * from its arrival. Until the first one the budget of the launch holds, so that a gateway that never comes is given up
- * as well. Once it passed it stays so.
+ * The deadline of a bootstrap, which the gateway keeps: every authenticated answer says what was left of it, measured
+ * from no later than the gateway's look, so that however long the answer was on its way there is never more time here
+ * than there. Until the first one the budget of the launch holds, so that a gateway that never comes is given up as
+ * well. Once it passed it stays so.
  */
 export class RemoteDeadline implements RetryDeadline {
   readonly #clock: Clock;
@@ -20,7 +21,7 @@ export class RemoteDeadline implements RetryDeadline {
 
   constructor(clock: Clock, budgetMs: number) {
     this.#clock = clock;
-    this.told(budgetMs);
+    this.told(budgetMs, clock.now());
   }
 
   get signal(): AbortSignal {
@@ -32,10 +33,13 @@ export class RemoteDeadline implements RetryDeadline {
     return this.#endsAt === null ? Number.POSITIVE_INFINITY : this.#endsAt - this.#clock.now();
   }
 
-  /** @param remainingMs - `null`: the gateway's deadline is over with, as for a sandbox that is ready. */
-  told(remainingMs: number | null): void {
+  /**
+   * @param remainingMs - `null`: the gateway's deadline is over with, as for a sandbox that is ready.
+   * @param asOf - When so much was left, or before.
+   */
+  told(remainingMs: number | null, asOf: number): void {
     if (this.remainingMs() <= 0 && this.#endsAt !== null) return;
-    this.#endsAt = remainingMs === null ? null : this.#clock.now() + remainingMs;
+    this.#endsAt = remainingMs === null ? null : asOf + remainingMs;
     this.#arm();
   }
 

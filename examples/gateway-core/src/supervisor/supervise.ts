@@ -75,8 +75,8 @@ export class Supervisor {
       ...settings,
       clock,
       failures,
-      onAnswer: (remainingMs) => {
-        this.#deadline.told(remainingMs);
+      onAnswer: (remainingMs, asOf) => {
+        this.#deadline.told(remainingMs, asOf);
         this.#reporter.reached();
       },
     });
