@@ -149,6 +149,32 @@ describe("a plan for the start of a gateway", () => {
     }
   });
 
+  it.each(["Provisioning", "Starting", "Ready", "Unknown"] as const)(
+    "a %s record loses nothing to a look from before its last write or start",
+    (phase) => {
+      for (const more of [{ since: 5 }, { updatedAt: 5 }, { startRequestedAt: 5 }]) {
+        const found = record(phase, { since: 1, ...more });
+        const old = planRecovery(found, { ...mine, observation: { ...absent(4), bootstrapping: false } });
+        expect(old).toMatchObject({ call: "start", record: { phase }, changed: false });
+        expect(planRecovery(found, { ...others, observation: absent(4) }).record).toBe(found);
+      }
+    },
+  );
+
+  it("an end that was seen counts however early: nothing is replayed that a backend shows as completed", () => {
+    const ended = seen({ running: false, completed: true, exitCode: 0, observedAt: 4 });
+    expect(planRecovery(record("Ready", { since: 5 }), { ...mine, observation: ended })).toMatchObject({
+      call: null,
+      record: { phase: "Completed" },
+    });
+  });
+
+  it("a look from the moment of the last write, or later, tells of a loss", () => {
+    const found = record("Ready", { since: 5, updatedAt: 5, startRequestedAt: 5 });
+    for (const at of [5, 6, null])
+      expect(planRecovery(found, { ...mine, observation: absent(at) }).record.phase).toBe("Error");
+  });
+
   describe("after a managed shutdown", () => {
     const at = 1_800_000_002_500;
     const marked = record("Ready", { shutdownStopAt: at });

@@ -1,4 +1,4 @@
-import { isMarked, isOwnEnd, isShutdownEnd } from "./evidence.js";
+import { isCurrent, isMarked, isOwnEnd, isShutdownEnd } from "./evidence.js";
 import type { Observation } from "./observation.js";
 import {
   BACKEND_RESOURCE_MISSING,
@@ -19,7 +19,7 @@ import { enter, unchanged, type Transition } from "./transition.js";
 export interface SweepOptions {
   /** The gateway stops compute on its own shutdown and starts it again (OpenShell: `gateway_manages_lifecycle`). */
   readonly managesLifecycle: boolean;
-  /** A look at the backend, where one was made. */
+  /** A look at the backend that began after the record was read, where one was made. One from before tells of no loss. */
   readonly observation?: Observation | null | undefined;
   /** What this gateway has decided once. Default: every field's own. */
   readonly policy?: PhasePolicy | undefined;
@@ -89,8 +89,12 @@ export function planRecovery(record: SandboxRecord, options: SweepOptions): Swee
   return { call, record: next, changed: next !== record, sessionCleanup };
 }
 
-/** A stop is finished whatever is seen, and a start under way is judged by no end of another run. */
+/**
+ * A stop is finished whatever is seen, a start under way is judged by no end of another run, and what is missed in a look
+ * from before the record was written may have been started since.
+ */
 function isEvidence(record: SandboxRecord, seen: Observation): boolean {
+  if (seen.completed !== true && !isCurrent(record, seen)) return false;
   if (record.phase === "Starting" && seen.completed === true) return isOwnEnd(record, seen);
   return record.phase !== "Stopping";
 }
