@@ -4,6 +4,7 @@ import { cp, readFile, writeFile } from "node:fs/promises";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import type { ActivationEntry } from "slipway/retry";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { groupMembers } from "../src/driver/process-identity.js";
 import { readFailures } from "../src/metrics/failure-header.js";
@@ -299,6 +300,31 @@ describe("the ledger decides", () => {
     expect(JSON.stringify(gateway.reports)).not.toContain("BootstrapCancelled");
     expect(await read("runs")).toBe("");
   });
+
+  // A gateway found only after it had written the claim that the attempt was over.
+  it.each(["taken back", "left as it was, and its answer lost"])(
+    "a claim of an attempt that is over starts nothing: it is %s",
+    async (how) => {
+      await gateway.open();
+      const over = { status: 410, body: { error: { code: "expired", message: "the attempt expired" } } };
+      let claims = 0;
+      gateway.script = ({ method, path, body }) => {
+        if (!path.endsWith("/activation")) return undefined;
+        const next = (body as { next?: ActivationEntry | null } | null)?.next;
+        if (next?.state !== "activating") return method === "GET" && claims > 0 ? over : undefined;
+        claims += 1;
+        const isBack = how === "taken back";
+        gateway.entry = isBack ? { ...next, state: "stopped", version: next.version + 1 } : next;
+        return isBack ? over : "drop";
+      };
+      const supervised = start();
+      expect(await supervised.exitCode()).toBe(1);
+      expect(supervised.text).toContain("Dismissed: the attempt expired");
+      expect(claims).toBe(1);
+      expect(await read("runs")).toBe("");
+      expect(gateway.reports.map(({ kind }) => kind)).not.toContain("ready");
+    },
+  );
 
   it("a crash while it was being started is reported as uncertain, and not repeated", async () => {
     await gateway.open();
