@@ -20,6 +20,7 @@ export {
 } from "./driver/process-identity.js";
 export { checkInput } from "./check-input.js";
 export { headOf, tailOf } from "./cut-text.js";
+export { forward, type ForwardTarget, type Refuse } from "./forward/forward.js";
 export { InvalidInputError } from "./input-error.js";
 export type { Json, JsonObject } from "./record/json.js";
 export type { ImageSpec } from "./record/record.js";

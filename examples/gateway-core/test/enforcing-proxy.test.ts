@@ -168,6 +168,62 @@ describe("the proxy", () => {
     expect((await raw(first)).head).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
   });
 
+  /** Everything that comes back for these bytes, until the proxy ends the connection. */
+  async function said(bytes: string): Promise<string> {
+    const { socket, head } = await raw(bytes);
+    let text = head;
+    socket.on("data", (data: Buffer) => (text += data.toString()));
+    if (!socket.closed) await once(socket, "close");
+    return text;
+  }
+
+  /** What comes back for a request to a target that answers with these bytes. */
+  async function saidFor(answer: string): Promise<string> {
+    const odd = createTcpServer((socket) => {
+      socket.on("error", () => undefined);
+      socket.once("data", () => socket.end(answer, "latin1"));
+    });
+    odd.listen(0, "127.0.0.1");
+    await once(odd, "listening");
+    const { port: oddPort } = odd.address() as AddressInfo;
+    const text = await said(
+      `GET http://127.0.0.1:${oddPort}/ HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`,
+    );
+    odd.close();
+    return text;
+  }
+
+  it.each([
+    ["a status below all", "HTTP/1.1 099 X\r\ncontent-length: 0\r\n\r\n"],
+    ["no status", "HTTP/1.1 000 X\r\ncontent-length: 0\r\n\r\n"],
+    ["a control character in the status text", "HTTP/1.1 200 \u0001\r\ncontent-length: 0\r\n\r\n"],
+    ["a control character in a header", "HTTP/1.1 200 OK\r\nx: a\u0001b\r\ncontent-length: 0\r\n\r\n"],
+    ["a preliminary answer alone", "HTTP/1.1 199 X\r\n\r\n"],
+    ["a change of protocol", "HTTP/1.1 101 X\r\nconnection: upgrade\r\nupgrade: y\r\n\r\n"],
+    ["no HTTP", "hello\r\n\r\n"],
+  ])("says 502 for an answer that cannot be passed on, and goes on: %s", async (_what, answer) => {
+    proxy.goBy(null, 1);
+    const text = await saidFor(answer);
+    expect(text).toMatch(/^HTTP\/1\.1 502 Bad Gateway\r\n/);
+    expect(text).toContain("x-slipway-proxy: 1");
+    expect((await plain(`http://127.0.0.1:${targetPort}/`)).status).toBe(201);
+  });
+
+  it("breaks an answer off where the target's breaks off", async () => {
+    proxy.goBy(null, 1);
+    expect(await saidFor("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nabc")).toMatch(
+      /^HTTP\/1\.1 200 [^]*abc$/,
+    );
+  });
+
+  it("leaves a body its length whatever a request says of the connection: no second request is in it", async () => {
+    proxy.goBy(null, 1);
+    const hidden = "GET /hidden HTTP/1.1\r\nHost: a\r\n\r\n";
+    const head = `GET http://127.0.0.1:${targetPort}/open HTTP/1.1\r\nHost: a\r\nContent-Length: ${hidden.length}\r\n`;
+    await said(`${head}Connection: close, content-length\r\n\r\n${hidden}`);
+    expect(seen).toMatchObject([{ url: "/open", body: hidden }]);
+  });
+
   it("says 502 where nobody answers, and survives a client and a target that drop the connection", async () => {
     proxy.goBy(null, 1);
     const dropping = createTcpServer((socket) => socket.destroy());

@@ -1,12 +1,7 @@
-import {
-  createServer,
-  request as httpRequest,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-} from "node:http";
-import { connect, type Socket } from "node:net";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { connect } from "node:net";
 import type { Duplex } from "node:stream";
+import { forward } from "../../forward/forward.js";
 import { isAllowed, type AllowList } from "./allow-list.js";
 
 /** Where a request wants to go. */
@@ -20,18 +15,6 @@ const CONNECT_LIMIT_MS = 10_000;
 /** The proxy's own address for whoever wants to know whether it is ready, and with what. */
 export const READY_PATH = "/.slipway/ready";
 
-/** Headers of one connection, which end at a proxy. */
-const HOP_BY_HOP = [
-  "connection",
-  "keep-alive",
-  "proxy-authenticate",
-  "proxy-authorization",
-  "proxy-connection",
-  "te",
-  "trailer",
-  "upgrade",
-];
-
 /**
  * An HTTP proxy that lets through what a policy allows: tunnels (CONNECT) and plain requests. It allows nothing until
  * it was given a policy. A policy that is tightened ends the tunnels that it no longer allows.
@@ -44,6 +27,8 @@ export class EnforcingProxy {
 
   constructor() {
     this.#server = createServer((request, response) => this.#forward(request, response));
+    // A header that is left out for their number could be the one that says how long the body is.
+    this.#server.maxHeadersCount = 0;
     this.#server.on("connect", (request: IncomingMessage, client: Duplex, head: Buffer) => {
       this.#tunnel(request, client, head);
     });
@@ -112,7 +97,6 @@ export class EnforcingProxy {
   }
 
   #forward(request: IncomingMessage, response: ServerResponse): void {
-    request.on("error", () => response.destroy());
     if (request.url === READY_PATH) {
       answer(response, 200, JSON.stringify({ ready: true, revision: this.#revision }));
       return;
@@ -127,29 +111,10 @@ export class EnforcingProxy {
       answer(response, 403, denial(target));
       return;
     }
-    const upstream = httpRequest({
-      host: unbracketed(target.host),
-      port: target.port,
-      method: request.method ?? "GET",
-      path: `${url.pathname}${url.search}`,
-      headers: onward(request, url.host),
-      agent: false,
-    });
-    upstream.setTimeout(CONNECT_LIMIT_MS);
-    upstream.once("socket", (socket: Socket) => socket.once("connect", () => upstream.setTimeout(0)));
-    upstream.once("timeout", () => upstream.destroy(new Error("no connection in time")));
-    upstream.once("upgrade", (_answer, socket: Socket) => socket.destroy());
-    upstream.once("response", (incoming) => {
-      response.writeHead(incoming.statusCode ?? 502, incoming.statusMessage, endToEnd(incoming.rawHeaders));
-      incoming.pipe(response);
-      incoming.once("error", () => response.destroy());
-    });
-    upstream.on("error", (error) => {
-      if (response.headersSent) response.destroy();
-      else answer(response, 502, `${target.host}:${target.port}: ${error.message}`);
-    });
-    response.once("close", () => upstream.destroy());
-    request.pipe(upstream);
+    const { host: name, pathname, search } = url;
+    forward(request, response, { ...target, name, path: `${pathname}${search}` }, (status, why) =>
+      answer(response, status, `${target.host}:${target.port}: ${why}`),
+    );
   }
 }
 
@@ -168,35 +133,6 @@ function authorityOf(text: string): Target | null {
 function absolute(text: string): URL | null {
   if (!/^http:\/\//i.test(text) || !URL.canParse(text)) return null;
   return new URL(text);
-}
-
-function unbracketed(host: string): string {
-  return host.replace(/^\[|\]$/g, "");
-}
-
-/** The headers for the target, with its own name whatever the client called it: the name is what was checked. */
-function onward({ rawHeaders }: IncomingMessage, host: string): string[] {
-  const kept = endToEnd(rawHeaders);
-  const headers: string[] = [];
-  for (let index = 0; index < kept.length; index += 2) {
-    const name = kept[index] ?? "";
-    if (name.toLowerCase() !== "host") headers.push(name, kept[index + 1] ?? "");
-  }
-  return ["Host", host, ...headers];
-}
-
-function endToEnd(rawHeaders: readonly string[]): string[] {
-  const dropped = new Set(HOP_BY_HOP);
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    if (rawHeaders[index]?.toLowerCase() !== "connection") continue;
-    for (const name of (rawHeaders[index + 1] ?? "").split(",")) dropped.add(name.trim().toLowerCase());
-  }
-  const kept: string[] = [];
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index] ?? "";
-    if (!dropped.has(name.toLowerCase())) kept.push(name, rawHeaders[index + 1] ?? "");
-  }
-  return kept;
 }
 
 function answer(response: ServerResponse, status: number, body: string): void {
