@@ -1,12 +1,7 @@
+import { forward } from "@slipway-examples/gateway-core";
 import { readFileSync } from "node:fs";
 import { chmod, mkdir, rename, rm, writeFile } from "node:fs/promises";
-import {
-  createServer,
-  request as httpRequest,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-} from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { once } from "node:events";
 import { join } from "node:path";
 import { SOCKET_NAME } from "./container-spec.js";
@@ -32,6 +27,8 @@ export class GatewaySocket {
     this.#note = note;
     this.#target = readNote(note);
     this.#server = createServer((request, response) => this.#pass(request, response));
+    // A header that is left out for their number could be the one that says how long the body is.
+    this.#server.maxHeadersCount = 0;
     // A door that nobody knocks on is no reason for a process to stay.
     this.#server.unref();
   }
@@ -72,8 +69,7 @@ export class GatewaySocket {
   #pass(request: IncomingMessage, response: ServerResponse): void {
     const path = request.url ?? "";
     const refuse = (status: number): void => {
-      if (!response.headersSent) response.writeHead(status);
-      response.end();
+      response.writeHead(status).end();
     };
     // Dots would lead elsewhere once a server resolved them.
     if (!path.startsWith(SUPERVISOR_ROUTES) || /(^|\/)\.{1,2}(\/|$|\?)|%2e|\\/i.test(path)) {
@@ -84,17 +80,8 @@ export class GatewaySocket {
       refuse(503);
       return;
     }
-    const target = new URL(this.#target);
-    const headers = { ...request.headers, host: target.host };
-    const { method } = request;
-    const onwards = httpRequest({ host: target.hostname, port: target.port, path, method, headers });
-    onwards.on("response", (answer) => {
-      response.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(response);
-    });
-    onwards.on("error", () => refuse(502));
-    response.on("close", () => onwards.destroy());
-    request.pipe(onwards);
+    const { host: name, hostname: host, port } = new URL(this.#target);
+    forward(request, response, { name, host, port: port === "" ? 80 : Number(port), path }, refuse);
   }
 }
 
