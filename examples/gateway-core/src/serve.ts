@@ -30,7 +30,7 @@ export interface DriverContext {
   readonly supervisorProgram: string;
 }
 
-/** The drivers of a gateway, or what makes them. The first one is the default of a create request. */
+/** The drivers of a gateway, or what makes them: then they are closed with it. The first one is the default of a create request. */
 export type Drivers =
   | readonly Driver[]
   | ((context: DriverContext) => readonly Driver[] | Promise<readonly Driver[]>);
@@ -96,6 +96,17 @@ const DRAIN_MS = 10_000;
 
 /** A whole gateway in this process: store, drivers, core and HTTP API. */
 export async function serveGateway(options: ServeOptions): Promise<RunningGateway> {
+  const made = new MadeDrivers(options.drivers);
+  try {
+    const running = await serveStored({ ...options, drivers: (context) => made.make(context) });
+    return { ...running, close: () => running.close().finally(() => made.close()) };
+  } catch (error) {
+    await made.close().catch(() => undefined);
+    throw error;
+  }
+}
+
+async function serveStored(options: ServeOptions): Promise<RunningGateway> {
   // Budgets that contradict one another are a mistake of whoever starts the gateway, not of whoever uses it.
   planFor(options.budgets, {});
   const { host = LOOPBACK } = options;
@@ -204,6 +215,28 @@ async function serveOn(
 }
 
 const supervisorProgram = fileURLToPath(new URL("./supervisor.js", import.meta.url));
+
+/** The drivers of one gateway, for as long as it lives. Those that were there before it are whose they were. */
+class MadeDrivers {
+  readonly #drivers: Drivers;
+  #made: readonly Driver[] = [];
+
+  constructor(drivers: Drivers) {
+    this.#drivers = drivers;
+  }
+
+  async make(context: DriverContext): Promise<readonly Driver[]> {
+    if (typeof this.#drivers !== "function") return this.#drivers;
+    this.#made = await this.#drivers(context);
+    return this.#made;
+  }
+
+  /** Closes each of them, also where another one fails. */
+  async close(): Promise<void> {
+    const closed = await Promise.allSettled(this.#made.map(async (driver) => driver.close?.()));
+    for (const end of closed) if (end.status === "rejected") throw end.reason;
+  }
+}
 
 /** @throws InvalidInputError when there is none, or two have one name */
 async function driversOf(drivers: Drivers, context: DriverContext): Promise<readonly Driver[]> {

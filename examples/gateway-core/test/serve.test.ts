@@ -1,8 +1,11 @@
 import { join } from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { DEFAULT_BUDGETS } from "../src/gateway/budgets.js";
 import { serveGateway, type Drivers, type ServeOptions } from "../src/serve.js";
 import { eventually } from "../src/testing/eventually.js";
+import type { Storage } from "../src/store/open-store.js";
+import { SqliteActivationLedger } from "../src/store/sqlite-activation-ledger.js";
+import { SqliteStore } from "../src/store/sqlite-store.js";
 import { StartedGateway } from "../src/testing/started-gateway.js";
 import { FakeDriver } from "./fake-driver.js";
 import { tempDir } from "./temp-dir.js";
@@ -42,6 +45,56 @@ describe("a server", () => {
       Promise.resolve(one.launches.length === 1 && two.launches.length === 1),
     );
     await gateway.removeAll();
+  });
+
+  describe("of drivers that hold something of this process", () => {
+    const closed: string[] = [];
+    const holder = (name: string, close = () => Promise.resolve()): FakeDriver =>
+      Object.assign(new FakeDriver(), {
+        name,
+        close: () => {
+          closed.push(name);
+          return close();
+        },
+      });
+
+    beforeEach(() => void closed.splice(0));
+
+    it("closes those that it made, when it ends and each of them", async () => {
+      const failing = holder("one", () => Promise.reject(new Error("stuck")));
+      const gateway = await StartedGateway.start({
+        drivers: () => [failing, holder("two"), new FakeDriver()],
+        dataDir: join(await tempDir(), "data"),
+      });
+      expect(closed).toEqual([]);
+      await expect(gateway.close()).rejects.toThrow("stuck");
+      expect(closed).toEqual(["one", "two"]);
+    });
+
+    it("closes those that it made where it does not come up, and says why it did not", async () => {
+      const dataDir = join(await tempDir(), "data");
+      const away = (): Storage => {
+        const store = new SqliteStore(join(dataDir, "gateway.db"));
+        store.list = () => Promise.reject(new Error("the store is away"));
+        return { store, ledger: new SqliteActivationLedger(join(dataDir, "gateway.db")) };
+      };
+      const failing = holder("one", () => Promise.reject(new Error("stuck")));
+      const made = StartedGateway.start({ drivers: () => [failing, holder("two")], dataDir, storage: away });
+      await expect(made).rejects.toThrow("the store is away");
+      expect(closed).toEqual(["one", "two"]);
+      const alike = StartedGateway.start({ drivers: () => [holder("three"), holder("three")], dataDir });
+      await expect(alike).rejects.toThrow(/different names/);
+      expect(closed).toEqual(["one", "two", "three", "three"]);
+    });
+
+    it("leaves those that it was given to whoever made them", async () => {
+      const gateway = await StartedGateway.start({
+        drivers: [holder("one")],
+        dataDir: join(await tempDir(), "data"),
+      });
+      await gateway.close();
+      expect(closed).toEqual([]);
+    });
   });
 
   it("does not begin with a token that is none, as an unset variable leaves it", async () => {

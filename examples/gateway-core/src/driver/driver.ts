@@ -112,6 +112,11 @@ export interface Driver {
   cleanUp(sandbox: SandboxRef, context: WorkContext): Promise<void>;
   /** Removes everything, the workspace included. Idempotent. */
   remove(sandbox: SandboxRef, context: WorkContext): Promise<void>;
+  /**
+   * Lets go of what it holds of this process (sockets, timers); whatever runs goes on. The last call, of the gateway
+   * that made the driver: when it ends, and when it did not come up.
+   */
+  close?(): Promise<void>;
 }
 
 /** The driver cannot do it, and trying again will not help: the image is missing, or not an image. */
