@@ -1,5 +1,6 @@
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { PerformanceObserver } from "node:perf_hooks";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { buildApp } from "../src/http/app.js";
 import { FAILURES_HEADER, readFailures, writeFailures } from "../src/metrics/failure-header.js";
 import { GatewayMetrics } from "../src/metrics/gateway-metrics.js";
@@ -70,6 +71,24 @@ describe("the metrics of a running gateway", () => {
         ) === 0,
     );
   });
+});
+
+it("tells of its process by one set of observers, however many gateways were begun in it", async () => {
+  const observed = vi.spyOn(PerformanceObserver.prototype, "observe");
+  const begun = Array.from({ length: 3 }, () => new GatewayMetrics({ process: true }));
+  expect(observed.mock.calls.length).toBeLessThanOrEqual(1);
+  observed.mockRestore();
+  for (const metrics of begun) {
+    const text = await metrics.render();
+    const samples = samplesOf(text);
+    expect(samples.get("nodejs_eventloop_lag_max_seconds")).toBeGreaterThanOrEqual(0);
+    expect(samples.get("process_start_time_seconds")).toBeGreaterThan(0);
+    expect(samples.get("slipway_connections_open")).toBe(0);
+    const names = text.match(/^# TYPE \S+/gm) ?? [];
+    expect(new Set(names).size).toBe(names.length);
+    expect(text).not.toMatch(/[^\n]#|[^\n]$/);
+  }
+  expect(await new GatewayMetrics().render()).not.toContain("nodejs_");
 });
 
 describe("what a gateway counts", () => {

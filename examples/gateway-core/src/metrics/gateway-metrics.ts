@@ -1,9 +1,10 @@
-import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client";
+import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { ReconcileOutcome } from "slipway";
 import type { FailureCounts, GatewayObserver } from "../gateway/observer.js";
 import type { SandboxRecord } from "../record/record.js";
 import { gatewayReasons } from "../record/reasons.js";
 import { PhaseCounts } from "./phase-counts.js";
+import { processMetrics } from "./process-metrics.js";
 
 /** Seconds. A sweep looks every two seconds at the latest, so what takes longer is late by somebody's fault. */
 const LATENESS_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300];
@@ -23,6 +24,7 @@ export interface AnsweredRequest {
  */
 export class GatewayMetrics implements GatewayObserver {
   readonly #registry = new Registry();
+  readonly #ofProcess: Registry | null;
   readonly #phases: PhaseCounts;
   readonly #writes = this.#counter("slipway_record_writes_total", "Records this gateway wrote.", []);
   readonly #expiries = this.#counter("slipway_expiries_total", "Deadlines this gateway saw expire.", [
@@ -79,7 +81,7 @@ export class GatewayMetrics implements GatewayObserver {
   #openStreams: () => number = () => 0;
   #openConnections: () => number = () => 0;
 
-  /** @param options - `process`: also what Node tells of itself. One of these in a process is enough. */
+  /** @param options - `process`: also what Node tells of itself, from the first of these in a process on. */
   constructor(options: { readonly process?: boolean } = {}) {
     const phases = new PhaseCounts();
     this.#phases = phases;
@@ -112,15 +114,16 @@ export class GatewayMetrics implements GatewayObserver {
     });
     for (const limit of ["client", "all"]) this.#streamsRefused.inc({ limit }, 0);
     for (const limit of ["address", "all"]) this.#connectionsRefused.inc({ limit }, 0);
-    if (options.process === true) collectDefaultMetrics({ register: this.#registry });
+    this.#ofProcess = options.process === true ? processMetrics() : null;
   }
 
   get contentType(): string {
     return this.#registry.contentType;
   }
 
-  render(): Promise<string> {
-    return this.#registry.metrics();
+  async render(): Promise<string> {
+    const own = await this.#registry.metrics();
+    return this.#ofProcess === null ? own : own + (await this.#ofProcess.metrics());
   }
 
   /** Tells how many streams are open, when somebody asks. */
