@@ -46,7 +46,7 @@ export interface DockerDriverOptions {
   readonly clock?: Clock | undefined;
   /** The engine's network for sandboxes. Default `host`, which reaches the gateway on the loopback interface. */
   readonly network?: string | undefined;
-  /** A socket that leads to the gateway, mounted into every sandbox: then `network` may be `none`. */
+  /** A socket that leads to the gateway, mounted into every sandbox: then `network` may be `none`. Closed by the driver. */
   readonly door?: GatewaySocket | undefined;
   readonly stopGraceMs?: number | undefined;
   /** Run the engine's init as first process, default true. An engine without one needs false. */
@@ -178,6 +178,11 @@ export class DockerDriver implements DriverPort {
   async remove(sandbox: SandboxRef, { signal }: WorkContext): Promise<void> {
     await this.#objects.removeContainers(sandbox, signal);
     await this.#objects.removeWorkspace(sandbox, signal);
+  }
+
+  close(): Promise<void> {
+    this.#door?.close();
+    return Promise.resolve();
   }
 
   async #launch(request: LaunchRequest, context: LaunchContext): Promise<Json> {

@@ -21,10 +21,11 @@ export function dockerDrivers(
 ): (context: DriverContext) => Promise<readonly DockerDriver[]> {
   return async ({ clock, dataDir }) => {
     const { dockerHost, init, socket = false, stopGraceMs } = options;
-    const door = socket ? await GatewaySocket.open(dataDir) : undefined;
     const network = options.network ?? (socket ? "none" : "host");
     const docker = connectEngine(dockerHost);
     const gateway = await gatewayMark(dataDir);
+    // Last, when nothing can fail any more: from here on it is the driver's to close.
+    const door = socket ? await GatewaySocket.open(dataDir) : undefined;
     return [new DockerDriver({ docker, gateway, clock, network, door, init, stopGraceMs })];
   };
 }

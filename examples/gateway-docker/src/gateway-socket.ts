@@ -1,6 +1,7 @@
 import { forward } from "@slipway-examples/gateway-core";
+import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { chmod, mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, rename, writeFile } from "node:fs/promises";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -33,7 +34,10 @@ export class GatewaySocket {
     this.#server.unref();
   }
 
-  /** Opens it below the gateway's own folder. The directory is mounted, so that a new socket in it is found. */
+  /**
+   * Opens it below the gateway's own folder, in place of one that is there already: of a gateway that is gone, or of
+   * another one of the same folder. The directory is mounted, so that a new socket in it is found.
+   */
   static async open(dataDir: string): Promise<GatewaySocket> {
     const dir = join(dataDir, "door");
     const path = join(dir, SOCKET_NAME);
@@ -44,12 +48,19 @@ export class GatewaySocket {
     }
     await mkdir(dir, { recursive: true });
     await chmod(dir, 0o755);
-    await rm(path, { force: true });
+    // Node removes the path that it listens at when it closes: under its own name, that could be a later one's socket.
+    const made = join(dir, randomBytes(SOCKET_NAME.length / 2).toString("hex"));
     const door = new GatewaySocket(dir, join(dataDir, "door.json"));
-    door.#server.listen(path);
+    door.#server.listen(made);
     await once(door.#server, "listening");
-    // A container's root may be another user out here; what protects the routes is each attempt's token.
-    await chmod(path, 0o666);
+    try {
+      // A container's root may be another user out here; what protects the routes is each attempt's token.
+      await chmod(made, 0o666);
+      await rename(made, path);
+    } catch (error) {
+      door.close();
+      throw error;
+    }
     return door;
   }
 
@@ -61,6 +72,7 @@ export class GatewaySocket {
     await rename(`${this.#note}.new`, this.#note);
   }
 
+  /** Nobody listens any more. The socket's file stays, for the next one to replace. */
   close(): void {
     this.#server.close();
     this.#server.closeAllConnections();

@@ -1,4 +1,4 @@
-import { TempDirs } from "@slipway-examples/gateway-core/testing";
+import { StartedGateway, TempDirs } from "@slipway-examples/gateway-core/testing";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import {
@@ -7,9 +7,11 @@ import {
   type AddressInfo,
   type Server as TcpServer,
 } from "node:net";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { SOCKET_NAME } from "../src/container-spec.js";
+import { dockerDrivers } from "../src/docker-drivers.js";
 import { GatewaySocket } from "../src/gateway-socket.js";
 
 const dirs = new TempDirs();
@@ -21,6 +23,47 @@ interface Heard {
   readonly headers: IncomingMessage["headers"];
   readonly body: string;
 }
+
+/** Whether anybody listens behind the socket of this folder. */
+async function answers(dataDir: string): Promise<boolean> {
+  const socket = connect(join(dataDir, "door", SOCKET_NAME));
+  return new Promise((resolve) => {
+    socket.once("connect", () => resolve(true)).once("error", () => resolve(false));
+  }).finally(() => socket.destroy()) as Promise<boolean>;
+}
+
+describe("a door of several gateways' folder", () => {
+  afterEach(() => dirs.remove());
+
+  it("is of the one that opened it last, also when the one before closes", async () => {
+    const dataDir = await dirs.make();
+    const before = await GatewaySocket.open(dataDir);
+    const after = await GatewaySocket.open(dataDir);
+    before.close();
+    expect(await answers(dataDir)).toBe(true);
+    after.close();
+    expect(await answers(dataDir)).toBe(false);
+    expect(await readdir(join(dataDir, "door"))).toEqual([SOCKET_NAME]);
+  });
+
+  it("ends with its gateway, and with a start that failed", async () => {
+    const dataDir = await dirs.make();
+    const drivers = dockerDrivers({ socket: true, dockerHost: `unix://${dataDir}/no-engine` });
+    const gateway = await StartedGateway.start({ drivers, dataDir });
+    expect(await answers(dataDir)).toBe(true);
+    await gateway.close();
+    expect(await answers(dataDir)).toBe(false);
+    let made = 0;
+    const failing: typeof drivers = async (context) => {
+      const found = await drivers(context);
+      made += Number(await answers(dataDir));
+      return [...found, ...found];
+    };
+    await expect(StartedGateway.start({ drivers: failing, dataDir })).rejects.toThrow(/different names/);
+    expect(made).toBe(1);
+    expect(await answers(dataDir)).toBe(false);
+  });
+});
 
 describe("the door of sandboxes without a network", () => {
   let door: GatewaySocket;
