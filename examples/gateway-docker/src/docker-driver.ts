@@ -12,7 +12,14 @@ import {
   type WorkContext,
 } from "@slipway-examples/gateway-core";
 import { systemClock, type Clock } from "slipway";
-import type { ExpectedRun, Observation, ObservedSandbox, Page, WatchEvent } from "slipway/phase";
+import {
+  observeDockerInspect,
+  type ExpectedRun,
+  type Observation,
+  type ObservedSandbox,
+  type Page,
+  type WatchEvent,
+} from "slipway/phase";
 import type Docker from "dockerode";
 import { stat } from "node:fs/promises";
 import { isAbsolute } from "node:path";
@@ -20,6 +27,7 @@ import type { Readable } from "node:stream";
 import { INSIDE, containerSpec, tokenArchive, type Surroundings } from "./container-spec.js";
 import { archiveOf, parseDockerOptions, parseReference } from "./docker-options.js";
 import { engineMessage, jsonLines, statusOf, unless } from "./engine.js";
+import { EngineTime } from "./engine-time.js";
 import { EngineImages } from "./image/engine-images.js";
 import type { GatewaySocket } from "./gateway-socket.js";
 import { isBefore, LABEL, markedWith } from "./marks.js";
@@ -72,6 +80,7 @@ export class DockerDriver implements DriverPort {
   readonly #door: GatewaySocket | null;
   readonly #objects: SandboxObjects;
   readonly #images: EngineImages;
+  readonly #time: EngineTime;
   /** Sandboxes that a start is at work for, with the number of such starts. */
   readonly #launching = new Map<string, number>();
 
@@ -85,6 +94,7 @@ export class DockerDriver implements DriverPort {
     this.#surroundings = { gateway, network, socketDir: door?.dir ?? null, init, stopGraceMs };
     this.#objects = new SandboxObjects(docker, gateway);
     this.#images = new EngineImages(docker, clock);
+    this.#time = new EngineTime(docker, clock);
   }
 
   async check(image: ImageSpec, options: JsonObject): Promise<void> {
@@ -268,8 +278,12 @@ export class DockerDriver implements DriverPort {
   ): Promise<Observation> {
     const inspect = container === null ? null : await this.#objects.inspect(container.Id, signal);
     const workspace = inspect !== null || (await this.#objects.hasWorkspace({ id, name: "" }, signal));
+    // What has not ended is dated by nobody but the gateway.
+    const hasEnd = inspect !== null && observeDockerInspect({ inspect }).finishedAt !== null;
+    const skewMs = hasEnd ? await this.#time.skewMs(signal) : 0;
     const launching = this.#launching.has(id);
-    const seen = observeSandbox({ inspect, workspace, wasStarted, launching, observedAt }, run);
+    const facts = { inspect, workspace, wasStarted, launching, observedAt, skewMs };
+    const seen = observeSandbox(facts, run);
     return seenInstance(seen, inspect?.Config.Labels[LABEL.instance] ?? null, run);
   }
 }

@@ -11,6 +11,8 @@ export interface Found {
   /** This process is at work on a container right now. */
   readonly launching: boolean;
   readonly observedAt: number;
+  /** How far the engine's clock, which dates ends, is ahead of the gateway's, which dates everything else. */
+  readonly skewMs: number;
 }
 
 /**
@@ -18,19 +20,20 @@ export interface Found {
  * without a container is one that nothing runs for, and one without a workspace is gone.
  */
 export function observeSandbox(found: Found, run: ExpectedRun): Observation {
-  const { inspect, launching, observedAt, wasStarted, workspace } = found;
+  const { inspect, launching, observedAt, skewMs, wasStarted, workspace } = found;
   const { instanceId = null, desired = "running" } = run;
   if (inspect !== null) {
-    // The label says whose end it is. By its time it could be told as well, if the engine's clock were the gateway's:
-    // one that is behind would put the end of a short run before its start.
-    const expected = instanceId === null ? run : { instanceId, desired };
+    // The label says whose end it is. By its time it could be told as well, as far as the clocks are known: one that is
+    // behind would put the end of a short run before its start.
+    const expected = instanceId === null ? onEngineClock(run, skewMs) : { instanceId, desired };
     const seen = observeDockerInspect(
       { inspect },
       { run: expected, observedAt, instanceKey: LABEL.instance },
     );
     // A container that is being removed, by us between two runs or by somebody else, takes the sandbox with it only
     // when that was asked for.
-    return { ...seen, deleting: seen.deleting === true && desired === "deleted" };
+    const deleting = seen.deleting === true && desired === "deleted";
+    return { ...seen, deleting, finishedAt: shifted(seen.finishedAt, -skewMs) };
   }
   const absent = observeDockerInspect({ inspect: null, error: { statusCode: 404 } }, { run, observedAt });
   if (!workspace) return absent;
@@ -45,4 +48,18 @@ export function observeSandbox(found: Found, run: ExpectedRun): Observation {
     failureClass: lost ? "terminal" : null,
     message: lost ? "The container of this run was removed by somebody else." : null,
   };
+}
+
+/** Ends are compared with these by the clock that dated them. */
+function onEngineClock(run: ExpectedRun, skewMs: number): ExpectedRun {
+  const { previousFinishedAt = null, startRequestedAt = null } = run;
+  return {
+    ...run,
+    previousFinishedAt: shifted(previousFinishedAt, skewMs),
+    startRequestedAt: shifted(startRequestedAt, skewMs),
+  };
+}
+
+function shifted(instant: number | null, byMs: number): number | null {
+  return instant === null ? null : instant + byMs;
 }

@@ -133,7 +133,10 @@ describe("the engine's address", () => {
 });
 
 describe("what is seen of a sandbox", () => {
-  const found = { inspect: null, workspace: true, wasStarted: false, launching: false, observedAt: 1 };
+  const found = {
+    ...{ inspect: null, workspace: true, wasStarted: false, launching: false },
+    ...{ observedAt: 1, skewMs: 0 },
+  };
   const run = { instanceId: "i-1", desired: "running" } as const;
 
   it.each([
@@ -182,6 +185,21 @@ describe("what is seen of a sandbox", () => {
       stale: true,
       exitCode: null,
     });
+  });
+
+  it("dates an end by the gateway's clock, and compares it by one clock", () => {
+    const finishedAt = Date.parse("2026-11-29T12:00:00.250Z");
+    const State = { Status: "exited", ExitCode: 3, FinishedAt: "2026-11-29T12:00:00.250Z" };
+    const inspect = { State };
+    const look = (skewMs: number, startRequestedAt: number, previousFinishedAt: number | null = null) =>
+      observeSandbox({ ...found, inspect, skewMs }, { startRequestedAt, previousFinishedAt });
+    // Behind by five seconds: it ended two seconds after its start, and not three before.
+    const own = { completed: true, stale: false, exitCode: 3, finishedAt: finishedAt + 5000 };
+    expect(look(-5000, finishedAt + 3000)).toMatchObject(own);
+    expect(look(-5000, finishedAt + 6000)).toMatchObject({ completed: false, stale: true });
+    expect(look(5000, finishedAt - 7000)).toMatchObject({ ...own, finishedAt: finishedAt - 5000 });
+    expect(look(5000, finishedAt - 7000, finishedAt - 5000)).toMatchObject({ stale: true });
+    expect(look(0, finishedAt)).toMatchObject({ ...own, finishedAt });
   });
 
   it("is what the library sees of a container", () => {
