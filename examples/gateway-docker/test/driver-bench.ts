@@ -1,4 +1,5 @@
 import type { DriverProgress, LaunchRequest, SandboxRef, SandboxView } from "@slipway-examples/gateway-core";
+import { systemClock, type Clock } from "slipway";
 import type { ExpectedRun, Observation } from "slipway/phase";
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
@@ -65,6 +66,14 @@ export class DriverBench {
       return is(seen) ? seen : null;
     });
   }
+}
+
+/** A gateway's clock that is ahead of the engine's, which on a test's machine goes by the same host. */
+export function clockAhead(byMs: number): Clock {
+  return {
+    now: () => systemClock.now() + byMs,
+    schedule: (at, callback, options) => systemClock.schedule(at - byMs, callback, options),
+  };
 }
 
 /** The operations of a sandbox that are open, and by which way. */

@@ -1,7 +1,7 @@
 import { derivePhase, type DesiredState, type ExpectedRun } from "slipway/phase";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { DockerDriverOptions } from "../src/docker-driver.js";
-import { DriverBench, TOKEN, until } from "./driver-bench.js";
+import { clockAhead, DriverBench, TOKEN, until } from "./driver-bench.js";
 import { importStandIn, TestEngine, whyNoEngine } from "./engine.js";
 
 const sleep = ["sleep", "1000"];
@@ -68,6 +68,17 @@ describe.skipIf(whyNoEngine !== null)(
       expect(await engine.exec(handle, "cat", "/tmp/token-length")).toBe(String(TOKEN.length));
       expect(await engine.exec(handle, "ls", "-A", "/run/slipway")).toBe("");
       expect(await engine.exec(handle, "cat", "/tmp/env")).not.toContain(TOKEN);
+    });
+
+    it("dates an end by the gateway's clock, which is a minute ahead of the engine's", async () => {
+      const clock = clockAhead(60_000);
+      const at = bench({ clock });
+      const startedAt = clock.now();
+      await at.launch(at.request(1, ["true"]));
+      const { finishedAt } = await at.until(({ completed }) => completed === true);
+      // What the answer took leaves open is no more than the answer took.
+      expect(finishedAt).toBeGreaterThan(startedAt - 30_000);
+      expect(finishedAt).toBeLessThan(clock.now() + 30_000);
     });
 
     it("starts one instance once, however often it is asked", async () => {

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connectEngine, jsonLines } from "../src/engine.js";
 import { findBusybox, packSandboxImage } from "../src/guest/sandbox-image.js";
-import { DriverBench, TOKEN, until } from "./driver-bench.js";
+import { clockAhead, DriverBench, TOKEN, until } from "./driver-bench.js";
 import { STAND_IN, type TestEngine } from "./engine.js";
 
 const whyNoPodman = ((): string | null => {
@@ -95,14 +95,18 @@ describe.skipIf(whyNoPodman !== null)(
       const engine = { docker: podman.docker, dir: "" } as unknown as TestEngine;
       // Its init is a package of its own. A first process without one does not hear that it is to end: it gets the
       // shortest grace there is, and is killed.
-      const at = new DriverBench(engine, { init: false, stopGraceMs: 1000 });
+      const clock = clockAhead(60_000);
+      const at = new DriverBench(engine, { init: false, stopGraceMs: 1000, clock });
+      const startedAt = clock.now();
       const run = { instanceId: "instance-1", desired: "running" } as const;
       const handle = await at.launch(at.request(1, ["sh", "-c", "exit 3"], { image: IMAGE }));
-      expect(await at.until(({ completed }) => completed === true, run)).toMatchObject({
+      const ended = await at.until(({ completed }) => completed === true, run);
+      expect(ended).toMatchObject({
         exitCode: 3,
         failureReason: "ProcessExited",
         instanceId: "instance-1",
       });
+      expect(ended.finishedAt).toBeGreaterThan(startedAt - 30_000);
       const second = await at.launch(at.request(2, ["sleep", "1000"], { image: IMAGE }));
       expect(second).not.toBe(handle);
       const next = { ...run, instanceId: "instance-2" };
