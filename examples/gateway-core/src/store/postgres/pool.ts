@@ -1,4 +1,5 @@
 import pg from "pg";
+import { isBroken } from "./away.js";
 
 export interface PostgresOptions {
   /** A connection URL, `postgres://user:password@host:port/database`. */
@@ -42,7 +43,11 @@ export function openPool(options: PostgresOptions): pg.Pool {
   return pool;
 }
 
-/** Runs the work in one transaction, which ends with it either way. */
+/**
+ * Runs the work in one transaction, which ends with it either way.
+ *
+ * @throws what went wrong first: of a connection that broke, why it did, and not that it is of no use any more
+ */
 export async function transaction<Result>(
   pool: pg.Pool,
   work: (client: pg.PoolClient) => Promise<Result>,
@@ -60,9 +65,11 @@ export async function transaction<Result>(
     await client.query("COMMIT");
     return result;
   } catch (error) {
-    failed = error as Error;
-    await client.query("ROLLBACK").catch(() => undefined);
-    throw error;
+    // A broken connection has ended the transaction, and one that is dead would only be waited for once more.
+    const mayAsk = failed === undefined && !isBroken(error);
+    failed ??= error as Error;
+    if (mayAsk) await client.query("ROLLBACK").catch(() => undefined);
+    throw failed;
   } finally {
     // A connection on which something failed may be in any state: it is closed, not handed on.
     client.release(failed);
