@@ -42,6 +42,7 @@ export {
 export { sleep } from "./sleep.js";
 export type { ChangeListener, NoticedChange } from "./store/change-listener.js";
 export type { Storage } from "./store/open-store.js";
+export { StoreAwayError } from "./store/store-away.js";
 export type { SessionStore, StoredSession } from "./store/session-store.js";
 export type {
   ClaimDue,

@@ -1,4 +1,5 @@
 import { systemClock, type Clock } from "slipway";
+import { classify } from "slipway/retry";
 import { randomUUID } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { hostname } from "node:os";
@@ -19,6 +20,8 @@ import { InvalidInputError } from "./input-error.js";
 import { GatewayMetrics } from "./metrics/gateway-metrics.js";
 import { bindToData } from "./store/data-home.js";
 import { openStorage, openStore, type OpenStore, type Storage } from "./store/open-store.js";
+import { isDatabaseAway } from "./store/postgres/away.js";
+import { orAway } from "./store/store-away.js";
 
 /** What a driver may need of the gateway that it is for. */
 export interface DriverContext {
@@ -41,6 +44,13 @@ export interface ServeOptions {
   readonly drivers: Drivers;
   /** Where records and activations are kept. Default: a database in `dataDir`. */
   readonly storage?: ((context: DriverContext) => Storage | Promise<Storage>) | undefined;
+  /**
+   * Whether `storage` that failed so, as it was made, opened or first read, may come by itself: the start then fails
+   * with a {@link StoreAwayError}. Default: what the library's own rules call transient.
+   */
+  readonly isStorageAway?: ((error: unknown) => boolean) | undefined;
+  /** Called when the store answers, perhaps twice. What it throws ends the start, before anything is begun. */
+  readonly onAnswer?: (() => void) | undefined;
   /** Serve HTTPS with these. Default: HTTP. */
   readonly tls?: TlsFiles | undefined;
   readonly dataDir: string;
@@ -94,7 +104,11 @@ const LOOPBACK = "127.0.0.1";
 const EVERYWHERE = new Set(["0.0.0.0", "::"]);
 const DRAIN_MS = 10_000;
 
-/** A whole gateway in this process: store, drivers, core and HTTP API. */
+/**
+ * A whole gateway in this process: store, drivers, core and HTTP API. A start that fails leaves nothing.
+ *
+ * @throws StoreAwayError when the store is away, or restarts; InvalidInputError for options that cannot be used
+ */
 export async function serveGateway(options: ServeOptions): Promise<RunningGateway> {
   const made = new MadeDrivers(options.drivers);
   try {
@@ -118,16 +132,16 @@ async function serveStored(options: ServeOptions): Promise<RunningGateway> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const { databaseUrl } = options;
   const hostClock = options.clock ?? systemClock;
-  const opened =
-    options.storage === undefined
-      ? await openStore({ dataDir, databaseUrl, clock: hostClock, log })
-      : await openStorage(
-          await options.storage({ clock: hostClock, dataDir, log, supervisorProgram }),
-          hostClock,
-          log,
-        );
+  const { storage, onAnswer } = options;
+  const isAway = awayRule(options);
+  const opened = await orAway(isAway, async () =>
+    storage === undefined
+      ? openStore({ dataDir, databaseUrl, clock: hostClock, log })
+      : openStorage(await storage({ clock: hostClock, dataDir, log, supervisorProgram }), hostClock, log),
+  );
   try {
-    return await serveOn(opened, { ...options, log, host, dataDir });
+    onAnswer?.();
+    return await serveOn(opened, isAway, { ...options, log, host, dataDir });
   } catch (error) {
     try {
       await opened[Symbol.asyncDispose]();
@@ -138,17 +152,25 @@ async function serveStored(options: ServeOptions): Promise<RunningGateway> {
   }
 }
 
+/** What of a store's failures may come by itself: whoever keeps the records knows. */
+function awayRule({ storage, isStorageAway, databaseUrl }: ServeOptions): (error: unknown) => boolean {
+  if (storage === undefined && databaseUrl !== undefined) return isDatabaseAway;
+  return isStorageAway ?? ((error) => classify(error).verdict === "transient");
+}
+
 async function serveOn(
   opened: OpenStore,
+  isAway: (error: unknown) => boolean,
   options: ServeOptions & { readonly host: string },
 ): Promise<RunningGateway> {
   const { host, dataDir } = options;
   const { store, ledger, clock, sessionStore, tellsOfWrites } = opened;
   const log = sessionStore === undefined ? options.log : logByStore(options.log, () => clock.now());
   const drivers = await driversOf(options.drivers, { clock, dataDir, log, supervisorProgram });
-  if (opened.dataHomes !== undefined) {
+  const { dataHomes } = opened;
+  if (dataHomes !== undefined) {
     const data = { dataDir, wasServed: await wasServed(dataDir) };
-    await bindToData(drivers, data, opened.dataHomes, store);
+    await orAway(isAway, () => bindToData(drivers, data, dataHomes, store));
   }
   // Supervisors are told an address before there is a gateway behind it: their requests wait until there is.
   const door = new FrontDoor();
@@ -191,7 +213,7 @@ async function serveOn(
     await gateway.close();
   };
   try {
-    await gateway.start();
+    await orAway(isAway, () => gateway.start());
   } catch (error) {
     // Half a gateway would take requests that it never answers, and keep its address from one that does.
     await end(0).catch(() => undefined);

@@ -3,9 +3,12 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import pg from "pg";
 import { describe, expect, it } from "vitest";
-import { startPatiently } from "../src/cli/start-patiently.js";
+import { startPatiently, type StartAttempt } from "../src/cli/start-patiently.js";
 import { GatewayProcess } from "../src/demo/gateway-process.js";
 import { InvalidInputError } from "../src/input-error.js";
+import { sleep } from "../src/sleep.js";
+import { isDatabaseAway } from "../src/store/postgres/away.js";
+import { orAway } from "../src/store/store-away.js";
 import { eventually } from "../src/testing/eventually.js";
 import { findPostgres, PostgresServer } from "./postgres-server.js";
 import { tempDir } from "./temp-dir.js";
@@ -16,21 +19,26 @@ function coded(code: string, message = "no"): Error {
   return Object.assign(new Error(message), { code });
 }
 
-/** A start that fails so, one time after the other, and then succeeds. */
-function starting(failures: readonly Error[], clock = new VirtualClock()) {
+type Step = Error | ((attempt: StartAttempt) => Promise<void>);
+
+/** A start on a database that fails so, one time after the other, and then succeeds. */
+function starting(failures: readonly Step[], clock = new VirtualClock()) {
   const waits: string[] = [];
   const left = [...failures];
   let starts = 0;
-  const start = (): Promise<string> => {
-    starts += 1;
-    const failure = left.shift();
-    return failure === undefined ? Promise.resolve("up") : Promise.reject(failure);
-  };
+  const start = (attempt: StartAttempt): Promise<string> =>
+    orAway(isDatabaseAway, async () => {
+      starts += 1;
+      const step = left.shift();
+      if (step instanceof Error) throw step;
+      await step?.(attempt);
+      attempt.onAnswer();
+      return "up";
+    });
   const result = startPatiently(start, {
     limitMs: LIMIT_MS,
     clock,
     log: (event, fields) => waits.push(`${event}: ${String(fields["why"])}`),
-    end: () => Promise.resolve(),
   });
   result.catch(() => undefined);
   return { result, waits, clock, starts: () => starts };
@@ -57,6 +65,7 @@ describe("a start", () => {
     expect(starts()).toBe(3);
     expect(waits).toHaveLength(2);
     expect(waits[0]).toMatch(/^start-waits: Bootstrap waits/);
+    expect(waits[0]).toContain(failure.message);
     expect(clock.timers).toBe(0);
   });
 
@@ -73,11 +82,92 @@ describe("a start", () => {
     expect([starts(), clock.timers]).toEqual([1, 0]);
   });
 
+  it("waits for nothing but the store, whatever it failed with", async () => {
+    const clock = new VirtualClock();
+    const failure = coded("ECONNREFUSED", "connect ECONNREFUSED /var/run/docker.sock");
+    const start = (): Promise<never> => Promise.reject(failure);
+    const result = startPatiently(start, { limitMs: LIMIT_MS, clock, log: () => undefined });
+    await expect(result).rejects.toBe(failure);
+    expect(clock.timers).toBe(0);
+  });
+
   it("ends at its limit, and says what it waited for", async () => {
     const { result, clock } = starting(Array.from({ length: 1000 }, () => coded("57P03", "is starting up")));
     await clock.advanceAsync(LIMIT_MS);
     await expect(result).rejects.toThrow("not started within 60000 ms: is starting up");
     expect(clock.timers).toBe(0);
+  });
+
+  it("may take any time where nothing is away", async () => {
+    const clock = new VirtualClock();
+    const { result, starts, waits } = starting([() => sleep(clock, 100 * LIMIT_MS)], clock);
+    await clock.advanceAsync(100 * LIMIT_MS);
+    expect(await result).toBe("up");
+    expect([starts(), waits.length, clock.timers]).toEqual([1, 0, 0]);
+  });
+
+  it("may take any time once what was away answers", async () => {
+    const clock = new VirtualClock();
+    const work = async ({ onAnswer }: StartAttempt): Promise<void> => {
+      await sleep(clock, LIMIT_MS / 2);
+      onAnswer();
+      await sleep(clock, 100 * LIMIT_MS);
+    };
+    const { result, starts } = starting([coded("57P03"), work], clock);
+    await clock.advanceAsync(101 * LIMIT_MS);
+    expect(await result).toBe("up");
+    expect([starts(), clock.timers]).toEqual([2, 0]);
+  });
+
+  it("counts together what it waited, and not what it worked in between", async () => {
+    const clock = new VirtualClock();
+    const starts: number[] = [];
+    const cycle = async ({ onAnswer }: StartAttempt): Promise<void> => {
+      starts.push(clock.now());
+      await sleep(clock, 10_000);
+      onAnswer();
+      await sleep(clock, 50_000);
+      throw coded("57P01");
+    };
+    const { result } = starting(
+      Array.from({ length: 1000 }, () => cycle),
+      clock,
+    );
+    await clock.advanceAsync(100 * LIMIT_MS);
+    await expect(result).rejects.toThrow("not started within 60000 ms: no");
+    // The first one found nothing away; each of the others waited for ten seconds and the pause before.
+    expect(starts.length).toBeGreaterThanOrEqual(4);
+    expect(starts.length).toBeLessThanOrEqual(7);
+    expect(clock.timers).toBe(0);
+  });
+
+  it("is given up at the limit while it waits for an answer, and nothing follows the answer", async () => {
+    const clock = new VirtualClock();
+    const after: string[] = [];
+    const hanging = async ({ onAnswer }: StartAttempt): Promise<void> => {
+      await sleep(clock, 2 * LIMIT_MS);
+      after.push("answered");
+      onAnswer();
+      after.push("went on");
+    };
+    const { result } = starting([coded("57P03", "is starting up"), hanging], clock);
+    await clock.advanceAsync(LIMIT_MS);
+    await expect(result).rejects.toThrow("not started within 60000 ms: is starting up");
+    await clock.advanceAsync(2 * LIMIT_MS);
+    expect(after).toEqual(["answered"]);
+    expect(clock.timers).toBe(0);
+  });
+
+  it("is not begun again by a limit of a millisecond, and not cut by it", async () => {
+    const clock = new VirtualClock();
+    const start = async ({ onAnswer }: StartAttempt): Promise<string> => {
+      await sleep(clock, 500);
+      onAnswer();
+      return "up";
+    };
+    const result = startPatiently(start, { limitMs: 1, clock, log: () => undefined });
+    await clock.advanceAsync(500);
+    expect(await result).toBe("up");
   });
 });
 

@@ -24,6 +24,8 @@ export interface GatewayCliOptions {
   readonly supervisorUrl?: string | undefined;
   /** Where `serve` keeps records. Default: a database in its folder. */
   readonly storage?: ServeOptions["storage"];
+  /** Which failures of `storage` may pass by themselves, so that `serve` waits for it at its start. */
+  readonly isStorageAway?: ServeOptions["isStorageAway"];
   /** What `serve` secures its port with, read when it starts. Default: nothing. */
   readonly tls?: (() => TlsFiles | undefined) | undefined;
 }

@@ -14,7 +14,7 @@ import {
   type ServeOptions as GatewayOptions,
   type TlsFiles,
 } from "../serve.js";
-import { startPatiently } from "./start-patiently.js";
+import { startPatiently, type StartAttempt } from "./start-patiently.js";
 import {
   milliseconds,
   millisecondsOrNone,
@@ -61,6 +61,7 @@ export interface ServeDefaults {
   readonly host?: string | undefined;
   readonly supervisorUrl?: string | undefined;
   readonly storage?: GatewayOptions["storage"];
+  readonly isStorageAway?: GatewayOptions["isStorageAway"];
   readonly tls?: (() => TlsFiles | undefined) | undefined;
 }
 
@@ -167,11 +168,13 @@ export function addServeCommand(program: Command, served: ServeDefaults): void {
         () => systemClock.now(),
       );
       const { data: dataDir, databaseUrl, host, port, supervisorUrl, token: ownerToken, leaseMs } = options;
-      const { drivers, storage, tls } = served;
-      const start = (): Promise<RunningGateway> =>
+      const { drivers, storage, isStorageAway, tls } = served;
+      const start = ({ onAnswer }: StartAttempt): Promise<RunningGateway> =>
         serveGateway({
           drivers,
           storage,
+          isStorageAway,
+          onAnswer,
           tls: tlsFilesOf(options) ?? tls?.(),
           dataDir,
           databaseUrl,
@@ -193,11 +196,7 @@ export function addServeCommand(program: Command, served: ServeDefaults): void {
           drainMs: options.drainMs,
           log,
         });
-      const running = await startPatiently(start, {
-        limitMs: options.startMs,
-        log,
-        end: (late) => late.close(),
-      });
+      const running = await startPatiently(start, { limitMs: options.startMs, log });
       if (options.json === true) printJson({ url: running.url });
       else console.log(`The gateway listens on ${running.url}`);
       const signals = ["SIGTERM", "SIGINT"] as const;

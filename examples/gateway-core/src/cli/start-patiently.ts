@@ -1,4 +1,4 @@
-import { definePlan, PhasedDeadline, systemClock, type Clock } from "slipway";
+import { systemClock, type Clock } from "slipway";
 import {
   BootstrapDeadlineError,
   BootstrapPermanentError,
@@ -6,68 +6,103 @@ import {
   classify,
   exponentialBackoff,
   type Classifier,
+  type RetryDeadline,
 } from "slipway/retry";
 import { messageOf, type Log } from "../gateway/log.js";
+import { StoreAwayError } from "../store/store-away.js";
 
-/**
- * What PostgreSQL says while it restarts or has no place for one more, by the first letters of the code: a connection
- * that broke or was refused (08), an end by an administrator or a crash, a start under way (57P), too many (53300).
- *
- * @see https://www.postgresql.org/docs/current/errcodes-appendix.html
- */
-const AWAY = /^(?:08|57P0[1235]|53300)/;
-/** Its client's own words for a connection that broke or never came, which have no code. */
-const BROKEN = /^(?:Connection terminated|timeout exceeded when trying to connect|Query read timeout)/;
-
-/** Waits for what may come by itself: a mistake of whoever starts the gateway is said at once. */
-export const startRules: Classifier = (error, context) => {
-  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
-  if ((typeof code === "string" && AWAY.test(code)) || (typeof message === "string" && BROKEN.test(message)))
-    return { verdict: "transient", kind: "network", explanation: "The database is away, or restarts" };
-  const known = classify(error, context);
-  return known.verdict === "transient" ? known : { ...known, verdict: "permanent" };
+/** Waits for what the store says may come by itself: a mistake of whoever starts the gateway is said at once. */
+const startRules: Classifier = (error, context) => {
+  if (!(error instanceof StoreAwayError)) return { ...classify(error, context), verdict: "permanent" };
+  const { code } = classify(error.cause, context);
+  const explanation = `The store is away, or restarts: ${error.message}`;
+  return { verdict: "transient", kind: "network", code, explanation };
 };
 
 const backoff = exponentialBackoff({ initialMs: 200, factor: 2, capMs: 5000, jitter: "full" });
+/** Coming up over many records takes as long as it takes. */
+const ANY_TIME_MS = 10 * 365 * 24 * 3_600_000;
 
-export interface StartLimits<Started> {
-  /** How long what is away is waited for, milliseconds. */
+/** What is waited, and not what is worked: from each time that the store was found away to its next answer. */
+class Patience implements RetryDeadline {
+  /** The time that is left says it all. */
+  readonly signal = new AbortController().signal;
+  readonly #clock: Clock;
+  #leftMs: number;
+  #since: number | null = null;
+
+  constructor(clock: Clock, limitMs: number) {
+    this.#clock = clock;
+    this.#leftMs = limitMs;
+  }
+
+  remainingMs(): number {
+    if (this.#since === null) return Number.POSITIVE_INFINITY;
+    return this.#leftMs - (this.#clock.now() - this.#since);
+  }
+
+  foundAway(): void {
+    this.#since ??= this.#clock.now();
+  }
+
+  answered(): void {
+    if (this.#since !== null) this.#leftMs = this.remainingMs();
+    this.#since = null;
+  }
+}
+
+export interface StartAttempt {
+  /**
+   * To be called as soon as the store answers: what follows is work, which nothing limits.
+   *
+   * @throws when the start was given up meanwhile: nothing may follow
+   */
+  readonly onAnswer: () => void;
+}
+
+export interface StartLimits {
+  /** How long a store that is away is waited for in all, milliseconds. */
   readonly limitMs: number;
   readonly log: Log;
   readonly clock?: Clock | undefined;
-  /** Ends what came up when nobody waited for it any more. */
-  readonly end: (late: Started) => Promise<void>;
 }
 
 /**
- * Starts a gateway, and waits for a database that comes up at the same time. `start` leaves nothing when it fails.
+ * Starts a gateway, and waits for a store that comes up at the same time. `start` leaves nothing when it fails. Given
+ * up is only what waits for the store's first answer, so that no gateway comes up that nobody waits for any more.
  *
  * @throws what the last start failed with
  */
 export async function startPatiently<Started>(
-  start: () => Promise<Started>,
-  { limitMs, log, clock = systemClock, end }: StartLimits<Started>,
+  start: (attempt: StartAttempt) => Promise<Started>,
+  { limitMs, log, clock = systemClock }: StartLimits,
 ): Promise<Started> {
-  const plan = definePlan({ phases: [{ name: "start", budgetMs: limitMs }] });
-  const deadline = PhasedDeadline.start(plan, { attempt: "start", clock, unref: true });
+  const patience = new Patience(clock, limitMs);
   const retrier = new BootstrapRetrier({
     clock,
     backoff,
-    deadline,
+    deadline: patience,
     classify: startRules,
-    // Coming up over many records takes as long as it takes; the deadline bounds it.
-    attemptTimeoutMs: limitMs,
-    onLateResult: (late) => end(late as Started),
+    attemptTimeoutMs: ANY_TIME_MS,
   });
   retrier.on("waiting", () => log("start-waits", { why: retrier.status().sentence }));
   try {
-    return await retrier.run(start);
+    return await retrier.run(async ({ signal }) => {
+      const onAnswer = (): void => {
+        signal.throwIfAborted();
+        patience.answered();
+      };
+      try {
+        return await start({ onAnswer });
+      } catch (error) {
+        if (error instanceof StoreAwayError) patience.foundAway();
+        throw error;
+      }
+    });
   } catch (error) {
     if (error instanceof BootstrapPermanentError) throw error.cause;
     if (error instanceof BootstrapDeadlineError && error.cause instanceof Error)
       throw new Error(`not started within ${limitMs} ms: ${messageOf(error.cause)}`, { cause: error.cause });
     throw error;
-  } finally {
-    deadline[Symbol.dispose]();
   }
 }
