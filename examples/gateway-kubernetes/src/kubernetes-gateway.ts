@@ -8,6 +8,7 @@ import {
 import type { KubeConfig } from "@kubernetes/client-node";
 import type { Clock } from "slipway";
 import { join } from "node:path";
+import { isTransient } from "./api/api-error.js";
 import { KubeClient } from "./api/kube-client.js";
 import { kubeConfigTransport } from "./api/transport.js";
 import { KubernetesDriver } from "./driver/kubernetes-driver.js";
@@ -22,6 +23,8 @@ import { ResourceStore } from "./store/resource-store.js";
 export interface GatewayParts {
   drivers(context: DriverContext): readonly DriverPort[];
   storage(context: DriverContext): Storage;
+  /** The API server is away or overloaded, as far as one request tells: the next one may succeed. */
+  isStorageAway(error: unknown): boolean;
 }
 
 /** Answers of the API server tell the time anyway: asking for it costs a request only where there were none. */
@@ -57,6 +60,7 @@ export function gatewayParts(
     drivers: ({ clock }) => [
       new KubernetesDriver({ client: clientOn(clock), clock, settings: sandboxes, version, random }),
     ],
+    isStorageAway: isTransient,
     storage: ({ clock, dataDir }) => {
       const client = clientOn(clock);
       const objects = new SandboxObjects({ client, clock, settings: sandboxes, version });

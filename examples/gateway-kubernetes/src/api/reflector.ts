@@ -55,9 +55,15 @@ export class Reflector {
   #failures = 0;
   /** The server was seen to send bookmarks. */
   #marks = false;
+  #lastFailure: unknown = null;
 
   constructor(options: ReflectorOptions) {
     this.#options = options;
+  }
+
+  /** What the latest list or stream that failed did so with; `null` while none did, or the latest one was good. */
+  get lastFailure(): unknown {
+    return this.#lastFailure;
   }
 
   /** Until the signal aborts. Never rejects. */
@@ -69,7 +75,9 @@ export class Reflector {
       try {
         this.#version ??= await this.#list(signal);
         told = await this.#watch(this.#version, signal);
+        this.#lastFailure = null;
       } catch (error) {
+        this.#lastFailure = error;
         // Too old a version is answered with a list, which costs the server most: a storm of them has to slow down.
         if (isGone(error) || isAhead(error)) this.#version = null;
       }

@@ -69,6 +69,7 @@ export class ResourceStore implements RecordStore {
   readonly #turns: Turns;
   readonly #closing = new AbortController();
   readonly #waiting = new Set<() => void>();
+  readonly #reflector: Reflector;
   readonly #running: Promise<void>;
   /** Writes under way here, with what was heard of them before their answer came. */
   readonly #writing = new Map<string, RecordChanged | null>();
@@ -88,7 +89,7 @@ export class ResourceStore implements RecordStore {
     const { signal } = this.#closing;
     this.sessions = new ResourceSessions({ client, clock, random, namespace, gateway, signal });
     const query = { labelSelector: `${GATEWAY_LABEL}=${gateway}` };
-    const reflector = new Reflector({
+    this.#reflector = new Reflector({
       client,
       clock,
       random,
@@ -97,7 +98,7 @@ export class ResourceStore implements RecordStore {
       pageSize,
       sink: this.#mirror,
     });
-    this.#running = reflector.run(this.#closing.signal);
+    this.#running = this.#reflector.run(this.#closing.signal);
   }
 
   insert(record: Omit<StoredRecord, "version">): Promise<InsertResult> {
@@ -354,14 +355,19 @@ export class ResourceStore implements RecordStore {
     return true;
   }
 
+  #notFollowed(): Error {
+    const { lastFailure } = this.#reflector;
+    const why = lastFailure instanceof Error ? `: ${lastFailure.message}` : "";
+    return new ApiUnreachableError(`The records cannot be followed at present${why}`, { cause: lastFailure });
+  }
+
   /** Resolves once the mirror is as it has to be. */
   async #until(isGood: () => boolean): Promise<void> {
     const { clock } = this.#options;
     const until = clock.now() + CURRENT_WITHIN_MS;
     while (!isGood()) {
       this.#closing.signal.throwIfAborted();
-      if (this.#limit !== null || clock.now() >= until)
-        throw new ApiUnreachableError("The records cannot be followed at present");
+      if (this.#limit !== null || clock.now() >= until) throw this.#notFollowed();
       await new Promise<void>((resolve) => {
         const wake = (): void => {
           alarm[Symbol.dispose]();
