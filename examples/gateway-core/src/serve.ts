@@ -136,7 +136,7 @@ async function serveStored(options: ServeOptions): Promise<RunningGateway> {
   const isAway = awayRule(options);
   const opened = await orAway(isAway, async () =>
     storage === undefined
-      ? openStore({ dataDir, databaseUrl, clock: hostClock, log })
+      ? openStore({ dataDir, databaseUrl, clock: hostClock, log, onAnswer })
       : openStorage(await storage({ clock: hostClock, dataDir, log, supervisorProgram }), hostClock, log),
   );
   try {

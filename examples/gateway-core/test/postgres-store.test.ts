@@ -329,8 +329,8 @@ describe.skipIf(missing !== null)(`the PostgreSQL store${because()}`, () => {
     );
     await eventually("a wait that is longer", async () => {
       const { rows } = await looking.query<{ waits: boolean }>(
-        `SELECT clock_timestamp() - query_start > interval '1 second' AS waits FROM pg_stat_activity
-         WHERE datname = current_database() AND query LIKE 'SELECT pg_advisory%' AND pid <> pg_backend_pid()`,
+        `SELECT clock_timestamp() - xact_start > interval '1 second' AS waits FROM pg_stat_activity
+         WHERE datname = current_database() AND query LIKE 'SELECT pg_try_advisory%' AND pid <> pg_backend_pid()`,
       );
       return over || rows[0]?.waits;
     });

@@ -36,6 +36,8 @@ export interface OpenStoreOptions {
   readonly databaseUrl?: string | undefined;
   readonly clock: Clock;
   readonly log: Log;
+  /** Called with the first answer of a database. What it throws ends the opening. */
+  readonly onAnswer?: (() => void) | undefined;
 }
 
 /** What a gateway remembers. It closes both when it ends, the ledger first. */
@@ -133,12 +135,13 @@ async function openSqlite(path: string, clock: Clock, log: Log): Promise<OpenSto
 }
 
 /** Opens the store of a gateway. Replicas that share a database go by the database's clock. */
-export async function openStore({ dataDir, databaseUrl, clock, log }: OpenStoreOptions): Promise<OpenStore> {
+export async function openStore(options: OpenStoreOptions): Promise<OpenStore> {
+  const { dataDir, databaseUrl, clock, log, onAnswer } = options;
   if (databaseUrl === undefined) {
     return openSqlite(join(dataDir, "gateway.db"), clock, log);
   }
   const database = { url: databaseUrl };
-  const store = await PostgresStore.open(database);
+  const store = await PostgresStore.open(database, { clock, onAnswer });
   const storeClock = await orClose(
     () => store.close(),
     () =>

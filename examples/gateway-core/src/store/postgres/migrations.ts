@@ -1,6 +1,9 @@
-import pg from "pg";
+import { systemClock, type Clock } from "slipway";
+import type pg from "pg";
+import { sleep } from "../../sleep.js";
 import { NewerStoreError } from "../migrations.js";
-import { connectionOptions, transaction, type PostgresOptions } from "./pool.js";
+import { longStatement } from "./long-statement.js";
+import { openPool, transaction, type PostgresOptions } from "./pool.js";
 
 /** The channel on which writes of records are told. */
 export const CHANNEL = "slipway_records";
@@ -66,36 +69,64 @@ const STEPS: readonly string[] = [
 
 /** A step may rewrite a large table, and whoever comes second waits for whoever came first. */
 const MIGRATION_MS = 600_000;
+const LOCK_AGAIN_MS = 250;
+/** A transaction that nobody goes on with holds the lock: the database ends it, long before its host's system would. */
+const FORSAKEN_MS = 60_000;
 
-/** Brings the schema up to date. Any number of gateways may do it at once. */
-export async function migratePostgres(options: PostgresOptions): Promise<void> {
-  const patient = {
-    ...connectionOptions(options),
-    statement_timeout: MIGRATION_MS,
-    query_timeout: MIGRATION_MS + 1000,
-  };
-  const pool = new pg.Pool({ ...patient, max: 1 });
-  pool.on("error", () => undefined);
+export interface MigrationOptions {
+  readonly clock?: Clock | undefined;
+  /** Called with the first answer of the database. What it throws ends the migration, before anything is changed. */
+  readonly onAnswer?: (() => void) | undefined;
+}
+
+/**
+ * Brings the schema up to date. Any number of gateways may do it at once. Whatever the database does, this ends: each
+ * statement has the limits of its connection, but for the steps themselves, which are watched.
+ */
+export async function migratePostgres(
+  options: PostgresOptions,
+  migration: MigrationOptions = {},
+): Promise<void> {
+  // One connection for the work, and one to look after it.
+  const pool = openPool({ ...options, connections: 2 });
   try {
-    await migrateOn(pool);
+    await migrateOn(pool, migration);
   } finally {
     await pool.end();
   }
 }
 
-async function migrateOn(pool: pg.Pool): Promise<void> {
+async function migrateOn(pool: pg.Pool, { clock = systemClock, onAnswer }: MigrationOptions): Promise<void> {
   await transaction(pool, async (client) => {
-    await client.query("SELECT pg_advisory_xact_lock($1)", [LOCK]);
+    onAnswer?.();
+    await client.query(`SET LOCAL idle_in_transaction_session_timeout = ${FORSAKEN_MS}`);
+    await takeLock(client, clock);
     await client.query("CREATE TABLE IF NOT EXISTS migrations (step INTEGER PRIMARY KEY)");
     const { rows } = await client.query<{ step: number }>(
       "SELECT coalesce(max(step), 0)::int AS step FROM migrations",
     );
     const done = rows[0]?.step ?? 0;
     if (done > STEPS.length) throw new NewerStoreError(done, STEPS.length);
+    if (done === STEPS.length) return;
+    await client.query(`SET LOCAL statement_timeout = ${MIGRATION_MS}`);
     for (const [index, sql] of STEPS.entries()) {
       if (index < done) continue;
-      await client.query(sql);
+      await longStatement({ pool, client, clock, sql, limitMs: MIGRATION_MS });
       await client.query("INSERT INTO migrations (step) VALUES ($1)", [index + 1]);
     }
   });
+}
+
+/** Asked for again and again, so that a connection that dies meanwhile is noticed. It goes with the transaction. */
+async function takeLock(client: pg.PoolClient, clock: Clock): Promise<void> {
+  const until = clock.now() + MIGRATION_MS;
+  for (;;) {
+    const { rows } = await client.query<{ taken: boolean }>("SELECT pg_try_advisory_xact_lock($1) AS taken", [
+      LOCK,
+    ]);
+    if (rows[0]?.taken === true) return;
+    if (clock.now() >= until)
+      throw new Error(`another gateway has been changing the database's schema for ${MIGRATION_MS} ms`);
+    await sleep(clock, LOCK_AGAIN_MS);
+  }
 }

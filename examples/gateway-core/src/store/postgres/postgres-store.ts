@@ -9,7 +9,7 @@ import type {
 } from "../record-store.js";
 import { byDue } from "../due-order.js";
 import { ChangeTeller, type ToldChange } from "./change-teller.js";
-import { migratePostgres } from "./migrations.js";
+import { migratePostgres, type MigrationOptions } from "./migrations.js";
 import { PostgresActivationLedger } from "./postgres-ledger.js";
 import { PostgresDataHomes } from "./postgres-data-homes.js";
 import { PostgresSessions } from "./postgres-sessions.js";
@@ -57,10 +57,10 @@ export class PostgresStore implements RecordStore {
   }
 
   /** Connects and brings the schema up to date. */
-  static async open(options: PostgresOptions): Promise<PostgresStore> {
+  static async open(options: PostgresOptions, migration: MigrationOptions = {}): Promise<PostgresStore> {
     const pool = openPool(options);
     try {
-      await migratePostgres(options);
+      await migratePostgres(options, migration);
     } catch (error) {
       await pool.end().catch(() => undefined);
       throw error;
