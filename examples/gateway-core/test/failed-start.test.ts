@@ -2,11 +2,13 @@ import { once } from "node:events";
 import { connect, createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
+import { GatewayClient } from "../src/client/gateway-client.js";
 import { DEFAULT_BUDGETS } from "../src/gateway/budgets.js";
 import { serveGateway, type RunningGateway, type ServeOptions } from "../src/serve.js";
 import { SqliteActivationLedger } from "../src/store/sqlite-activation-ledger.js";
 import { SqliteStore } from "../src/store/sqlite-store.js";
 import { StoreAwayError } from "../src/store/store-away.js";
+import { eventually } from "../src/testing/eventually.js";
 import { FakeDriver } from "./fake-driver.js";
 import { tempDir } from "./temp-dir.js";
 
@@ -102,6 +104,34 @@ describe("a start that fails", () => {
     };
     await expect(start({ storage })).rejects.toBeInstanceOf(StoreAwayError);
     expect([store.closed, await isListening(port)]).toEqual([1, false]);
+  });
+
+  it("has taken nothing up of what it read", async () => {
+    const first = await start();
+    const box = { name: "box", image: { name: "image" }, command: ["work"] };
+    const made = await new GatewayClient({ url: first.url }).create(box);
+    await eventually("a launch", () => Promise.resolve(driver.launches[0]));
+    await first.close();
+    driver.calls.length = 0;
+    driver.launches.length = 0;
+    const storage: ServeOptions["storage"] = ({ dataDir: dir }) => {
+      const path = join(dir, "gateway.db");
+      store = new WatchedStore(path);
+      const list = store.list.bind(store);
+      store.list = async ({ after, limit }) => {
+        const page = await list({ after, limit });
+        if (after === undefined) return { ...page, next: made.id };
+        // Long enough for a worker that was woken by the first page to call the driver.
+        for (let turn = 0; turn < 100; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+        throw Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET" });
+      };
+      return { store, ledger: new SqliteActivationLedger(path) };
+    };
+    await expect(start({ storage, managesLifecycle: true })).rejects.toBeInstanceOf(StoreAwayError);
+    expect([driver.calls, driver.launches]).toEqual([[], []]);
+    const again = await start();
+    await eventually("the launch once more", () => Promise.resolve(driver.launches[0]));
+    await again.close();
   });
 
   it("says of nobody that they are away for an address that is not this machine's", async () => {

@@ -84,6 +84,8 @@ export class Gateway {
   readonly #isolationBackend: string | null;
   readonly #readiness: ReadinessCheck;
   readonly #owed = new Set<string>();
+  /** Found with work while the records are read: a start that fails half way has begun nothing. */
+  readonly #toWake = new Set<string>();
   readonly #closing = new AbortController();
   #recovered = false;
   #closed = false;
@@ -111,7 +113,7 @@ export class Gateway {
     this.records = recordsOf(store);
     this.#background = recordsOf(queuedStore(store, BACKGROUND_AT_ONCE));
     this.#drivers = new Map(options.drivers.map((driver) => [driver.name, driver]));
-    const wake = (id: string): void => this.#worker(id).wake();
+    const wake = (id: string): void => this.#wake(id);
     const onLook = (): void => {
       for (const worker of this.#workers.values()) worker.recheck().catch(() => undefined);
     };
@@ -157,13 +159,14 @@ export class Gateway {
         this.#looks.forget(id);
         this.refusals.forget(id);
         this.#owed.delete(id);
+        this.#toWake.delete(id);
       }
       if (this.#closed) return;
       if (record !== null) this.#sweeper.expect(dueAt(record));
       else this.#forget(id);
       const busy = this.#workers.get(id);
       if (busy !== undefined) busy.notice(record);
-      else if (record !== null && this.#hasWork(record)) this.#worker(id).wake();
+      else if (record !== null && this.#hasWork(record)) this.#wake(id);
     });
   }
 
@@ -172,16 +175,19 @@ export class Gateway {
     return this.#options.drivers[0]?.name ?? "";
   }
 
-  /** Reads what is there and takes it up again. Serve requests only after this. */
+  /** Reads what is there and takes it up again, once all of it was read. Serve requests only after this. */
   async start(): Promise<void> {
     const found = ({ record, version }: VersionedRecord): void => {
       this.hub.know(record.id, version);
       this.#options.observer?.heard(record.id, record);
       if (this.#isOwed(record)) this.#owed.add(record.id);
-      if (this.#hasWork(record)) this.#worker(record.id).wake();
+      if (this.#hasWork(record)) this.#wake(record.id);
     };
     await recover(this.records, found, this.#options.log, this.#options.sessionStore === undefined);
+    if (this.#closed) return;
     this.#recovered = true;
+    for (const id of this.#toWake) this.#worker(id).wake();
+    this.#toWake.clear();
     this.#sweeper.start();
     this.#reconciling.start();
   }
@@ -393,6 +399,11 @@ export class Gateway {
       backendMatches: backendMatches(record, this.#isolationBackend),
       policy: driver === undefined ? {} : policyOf(driver, this.#policy),
     };
+  }
+
+  #wake(id: string): void {
+    if (this.#recovered) this.#worker(id).wake();
+    else this.#toWake.add(id);
   }
 
   #worker(id: string): SandboxWorker {
