@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { request } from "node:http";
 import { request as secureRequest } from "node:https";
-import { connect } from "node:net";
+import { connect, createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, it } from "vitest";
@@ -118,6 +118,41 @@ describe("the end of a gateway's process", () => {
     child.kill("SIGTERM");
     await cut;
     expect(await ended).toEqual([0, null]);
+  });
+});
+
+describe("a gateway's process that waits for its database", () => {
+  /** On a port that nobody listens on. */
+  async function waiting(options: readonly string[]) {
+    const dir = await tempDir();
+    const closed = createServer().listen(0, "127.0.0.1");
+    await once(closed, "listening");
+    const { port } = closed.address() as AddressInfo;
+    closed.close();
+    const url = `postgres://nobody@127.0.0.1:${port}/none`;
+    const args = [cli, "serve", "--data", dir, "--database-url", url, "--port", "0", ...options];
+    const child = spawn(process.execPath, args, { stdio: ["ignore", "ignore", "pipe"] });
+    running.push(child);
+    const ended = once(child, "exit");
+    let said = "";
+    child.stderr.on("data", (chunk: Buffer) => (said += chunk.toString()));
+    await eventually("that it waits", () => Promise.resolve(said.includes("start-waits")));
+    return { child, ended, said: () => said };
+  }
+
+  it.each([
+    ["SIGTERM", 143],
+    ["SIGINT", 130],
+  ] as const)("ends at once by %s, also where it is the first process of all", async (signal, code) => {
+    const { child, ended } = await waiting([]);
+    child.kill(signal);
+    expect(await ended).toEqual([code, null]);
+  });
+
+  it("ends at its limit, with a code that says so", async () => {
+    const { ended, said } = await waiting(["--start-ms", "300"]);
+    expect(await ended).toEqual([1, null]);
+    expect(said()).toMatch(/error: not started within 300 ms: .*ECONNREFUSED/);
   });
 });
 

@@ -14,6 +14,7 @@ import {
   type ServeOptions as GatewayOptions,
   type TlsFiles,
 } from "../serve.js";
+import { EndSignals } from "./end-signals.js";
 import { startPatiently, type StartAttempt } from "./start-patiently.js";
 import {
   milliseconds,
@@ -23,6 +24,9 @@ import {
   printJson,
   type GlobalOptions,
 } from "./context.js";
+
+/** So long a start that failed may take to let go of everything, before its process ends all the same. */
+const SOON_MS = 2000;
 
 interface ServeOptions extends GlobalOptions {
   readonly data: string;
@@ -196,12 +200,11 @@ export function addServeCommand(program: Command, served: ServeDefaults): void {
           drainMs: options.drainMs,
           log,
         });
-      const running = await startPatiently(start, { limitMs: options.startMs, log });
+      const signals = new EndSignals();
+      const running = await startPatiently(start, { limitMs: options.startMs, log }).catch(endSoon);
       if (options.json === true) printJson({ url: running.url });
       else console.log(`The gateway listens on ${running.url}`);
-      const signals = ["SIGTERM", "SIGINT"] as const;
-      const end = (): void => {
-        for (const signal of signals) process.off(signal, end);
+      signals.endInOrder(() => {
         if (options.json !== true)
           console.log(
             options.manageLifecycle === true
@@ -209,9 +212,14 @@ export function addServeCommand(program: Command, served: ServeDefaults): void {
               : "The gateway ends and stops no sandbox. What goes on, it finds when it is back.",
           );
         void endWithin(options.shutdownMs, running, log);
-      };
-      for (const signal of signals) process.on(signal, end);
+      });
     });
+}
+
+/** What a start that failed has waited for may hold on, as a connection does that died without a word. */
+function endSoon(error: unknown): never {
+  setTimeout(() => process.exit(), SOON_MS).unref();
+  throw error;
 }
 
 /** The end itself has limits all along; should something hold on all the same, the process does not. */
