@@ -187,53 +187,56 @@ async function serveOn(
   door.watch(server);
   const url = `${options.tls === undefined ? "http" : "https"}://${urlHost(EVERYWHERE.has(host) ? LOOPBACK : host)}:${port}`;
   const supervisorUrl = options.supervisorUrl?.replaceAll("{port}", String(port)).replace(/\/+$/, "") ?? url;
-  const gateway = new Gateway({
-    store,
-    sessionStore,
-    tellsOfWrites,
-    ledger,
-    clock,
-    drivers,
-    budgets: options.budgets,
-    // No two gateways listen on one port of a machine, and a restart comes back to its own.
-    owner: `${hostname()}:${port}`,
-    log,
-    gatewayUrl: () => supervisorUrl,
-    newId: randomUUID,
-    leaseMs: options.leaseMs,
-    isolationBackend: options.isolationBackend,
-    policy: { restartOn: options.restartOn ?? [], managesLifecycle: options.managesLifecycle },
-    sweepEveryMs: options.sweepEveryMs,
-    observer: metrics,
-  });
-  const end = async (drainMs = options.drainMs ?? DRAIN_MS): Promise<void> => {
+  let made: Gateway | undefined;
+  const end = async (drainMs = options.drainMs ?? DRAIN_MS, sweep = true): Promise<void> => {
     // Nobody is heard any more after this: a sandbox that is stopped with the gateway did not fail.
     await door.close(server, drainMs);
     opened.ending();
-    await gateway.close();
+    await made?.close({ sweep });
   };
   try {
+    const gateway = new Gateway({
+      store,
+      sessionStore,
+      tellsOfWrites,
+      ledger,
+      clock,
+      drivers,
+      budgets: options.budgets,
+      // No two gateways listen on one port of a machine, and a restart comes back to its own.
+      owner: `${hostname()}:${port}`,
+      log,
+      gatewayUrl: () => supervisorUrl,
+      newId: randomUUID,
+      leaseMs: options.leaseMs,
+      isolationBackend: options.isolationBackend,
+      policy: { restartOn: options.restartOn ?? [], managesLifecycle: options.managesLifecycle },
+      sweepEveryMs: options.sweepEveryMs,
+      observer: metrics,
+    });
+    made = gateway;
+    const { closing } = door;
+    const { streams } = options;
+    const app = buildApp({ gateway, log, ownerToken, metrics, metricsToken, rates, streams, closing });
     await orAway(isAway, () => gateway.start());
+    opened.follow(gateway);
+    door.open(app);
+    return {
+      url,
+      gateway,
+      async close() {
+        try {
+          await end();
+        } finally {
+          await opened[Symbol.asyncDispose]();
+        }
+      },
+    };
   } catch (error) {
     // Half a gateway would take requests that it never answers, and keep its address from one that does.
-    await end(0).catch(() => undefined);
+    await end(0, false).catch(() => undefined);
     throw error;
   }
-  opened.follow(gateway);
-  const { closing } = door;
-  const { streams } = options;
-  door.open(buildApp({ gateway, log, ownerToken, metrics, metricsToken, rates, streams, closing }));
-  return {
-    url,
-    gateway,
-    async close() {
-      try {
-        await end();
-      } finally {
-        await opened[Symbol.asyncDispose]();
-      }
-    },
-  };
 }
 
 const supervisorProgram = fileURLToPath(new URL("./supervisor.js", import.meta.url));

@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { mkdir, readdir } from "node:fs/promises";
 import { connect, createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
@@ -132,6 +133,44 @@ describe("a start that fails", () => {
     const again = await start();
     await eventually("the launch once more", () => Promise.resolve(driver.launches[0]));
     await again.close();
+  });
+
+  it("leaves no port and no store open, whatever it fails at", async () => {
+    const wrong = null as unknown as never;
+    await expect(start({ streams: { perClient: 1, all: 1 }, rates: wrong })).rejects.toThrow(TypeError);
+    expect([store.closed, await isListening(port)]).toEqual([1, false]);
+  });
+
+  it("stops nothing that it has read, though it manages the lifecycle", async () => {
+    const first = await start();
+    const client = new GatewayClient({ url: first.url });
+    await client.create({ name: "box", image: { name: "image" }, command: ["work"] });
+    const launch = await eventually("a launch", () => Promise.resolve(driver.launches[0]));
+    launch.succeed();
+    await eventually("what runs", () => Promise.resolve(driver.running.size === 1));
+    await first.close();
+    driver.calls.length = 0;
+    const unheard = new Error("nobody can be told of writes");
+    const storage: ServeOptions["storage"] = ({ dataDir: dir }) => {
+      const path = join(dir, "gateway.db");
+      store = new WatchedStore(path);
+      const follow = (): never => {
+        throw unheard;
+      };
+      return { store, ledger: new SqliteActivationLedger(path), follow };
+    };
+    await expect(start({ storage, managesLifecycle: true })).rejects.toBe(unheard);
+    expect(driver.calls.filter((call) => !call.startsWith("observe"))).toEqual([]);
+    expect([driver.running.size, store.closed, await isListening(port)]).toEqual([1, 1, false]);
+  });
+
+  it("leaves nothing beside a note that cannot be replaced", async () => {
+    await mkdir(join(dataDir, "gateway.json"), { recursive: true });
+    await expect(start()).rejects.toThrow();
+    expect((await readdir(dataDir)).filter((name) => name.startsWith("gateway.json"))).toEqual([
+      "gateway.json",
+    ]);
+    expect([store.closed, await isListening(port)]).toEqual([1, false]);
   });
 
   it("says of nobody that they are away for an address that is not this machine's", async () => {

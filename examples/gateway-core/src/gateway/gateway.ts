@@ -196,15 +196,17 @@ export class Gateway {
    * Stops working. Supervisors go on, and deadlines too, and the next start finds both; but where the gateway manages
    * the lifecycle it stops what runs, and leaves the records as they are. A start that failed has taken nothing up,
    * and what runs is for the next one.
+   *
+   * @param options - `sweep`: whether it stops what runs where it manages the lifecycle. Default true.
    */
-  async close(): Promise<void> {
+  async close({ sweep = true }: { readonly sweep?: boolean } = {}): Promise<void> {
     this.#closed = true;
     this.#closing.abort(new Error("the gateway is shutting down"));
     await this.#sweeper.close();
     await this.#reconciling.close();
     await Promise.all([...this.#workers.values()].map((worker) => worker.close()));
     await this.#sessions.close();
-    if (!this.#recovered) return;
+    if (!this.#recovered || !sweep) return;
     const { records, clock } = this;
     const { log } = this.#options;
     await shutdownSweep({ records, drivers: this.#drivers, policy: this.#policy, clock, log });

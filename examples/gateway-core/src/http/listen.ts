@@ -1,6 +1,6 @@
 import { serve } from "@hono/node-server";
 import { once } from "node:events";
-import { access, readFile, rename, writeFile } from "node:fs/promises";
+import { access, readFile, rename, rm, writeFile } from "node:fs/promises";
 import type { Server } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
@@ -71,8 +71,13 @@ export async function listen(
  */
 async function noteDown(note: string, port: number): Promise<void> {
   const beside = `${note}.${process.pid}.${port}`;
-  await writeFile(beside, `${JSON.stringify({ port, pid: process.pid })}\n`);
-  await rename(beside, note);
+  try {
+    await writeFile(beside, `${JSON.stringify({ port, pid: process.pid })}\n`);
+    await rename(beside, note);
+  } catch (error) {
+    await rm(beside, { force: true }).catch(() => undefined);
+    throw error;
+  }
 }
 
 async function tryListen({ fetch, host, tls, onServer }: ListenOptions, port: number): Promise<Server> {
