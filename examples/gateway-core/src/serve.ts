@@ -21,6 +21,7 @@ import { GatewayMetrics } from "./metrics/gateway-metrics.js";
 import { bindToData } from "./store/data-home.js";
 import { openStorage, openStore, type OpenStore, type Storage } from "./store/open-store.js";
 import { isDatabaseAway } from "./store/postgres/away.js";
+import { isPostgresUrl } from "./store/postgres/pool.js";
 import { orAway } from "./store/store-away.js";
 
 /** What a driver may need of the gateway that it is for. */
@@ -126,6 +127,7 @@ async function serveStored(options: ServeOptions): Promise<RunningGateway> {
   const { host = LOOPBACK } = options;
   checkTokens(options);
   const log = discreetLog(options.log, knownSecrets(options));
+  checkDatabaseUrl(options);
   checkSupervisorUrl(options.supervisorUrl);
   checkNames(options);
   const dataDir = resolve(options.dataDir);
@@ -294,6 +296,13 @@ function checkTokens({ ownerToken, metricsToken }: ServeOptions): void {
     if (token !== undefined && !/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(token))
       throw new InvalidInputError(name, "printable ASCII characters, blanks only in between", HIDDEN);
   }
+}
+
+/** @throws InvalidInputError for one of anything else, which PostgreSQL's client takes for the name of a host */
+function checkDatabaseUrl({ storage, databaseUrl }: ServeOptions): void {
+  if (storage !== undefined || databaseUrl === undefined) return;
+  if (!/^postgres(?:ql)?:\/\//i.test(databaseUrl) || !isPostgresUrl(databaseUrl))
+    throw new InvalidInputError("databaseUrl", "a URL that begins with postgres:// or postgresql://", HIDDEN);
 }
 
 function checkSupervisorUrl(url: string | undefined): void {

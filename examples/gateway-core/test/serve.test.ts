@@ -126,6 +126,10 @@ describe("a server", () => {
       [{ drivers: [] }, "drivers"],
       [{ drivers: [new FakeDriver(), new FakeDriver()] }, "drivers"],
       [{ supervisorUrl: "gateway" }, "supervisorUrl"],
+      [{ databaseUrl: "" }, "databaseUrl"],
+      [{ databaseUrl: "nonsense" }, "databaseUrl"],
+      [{ databaseUrl: "http://127.0.0.1:9/x" }, "databaseUrl"],
+      [{ databaseUrl: "postgres://user:pass/word@127.0.0.1/x" }, "databaseUrl"],
       [{ isolationBackend: "a b" }, "isolationBackend"],
       [{ restartOn: ["MainProcessFailed", "no reason"] }, "restartOn"],
     ];
@@ -139,6 +143,7 @@ describe("a server", () => {
         ...options,
       });
       await expect(made, field).rejects.toMatchObject({ name: "InvalidInputError", field });
+      await expect(made, field).rejects.not.toThrow(/pass|word/);
     }
   });
 });

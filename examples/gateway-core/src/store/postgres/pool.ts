@@ -36,6 +36,16 @@ export function connectionOptions({ url, timeoutMs = TIMEOUT_MS }: PostgresOptio
   };
 }
 
+/** Whether the client can read it. Files that it names are another matter: what is wrong with them is said as it is. */
+export function isPostgresUrl(url: string): boolean {
+  try {
+    new pg.Client({ connectionString: url });
+    return true;
+  } catch (error) {
+    return (error as { code?: unknown }).code !== "ERR_INVALID_URL";
+  }
+}
+
 export function openPool(options: PostgresOptions): pg.Pool {
   const pool = new pg.Pool({ ...connectionOptions(options), max: options.connections ?? CONNECTIONS });
   // An idle connection that breaks is replaced by the next query, which tells whoever needs to know.
