@@ -67,14 +67,9 @@ function slowRequest(url: string, body: string) {
 
 describe("the end of a gateway's process", () => {
   it("finishes what is under way, ends streams, begins nothing new, and comes by itself", async () => {
-    const { child, url, dir, logged } = await serve([
-      "--port",
-      "0",
-      "--drain-ms",
-      "120000",
-      "--shutdown-ms",
-      "150000",
-    ]);
+    // Longer than a timer of the host can be.
+    const limits = ["--drain-ms", "3000000000", "--shutdown-ms", "3100000000"];
+    const { child, url, dir, logged } = await serve(["--port", "0", ...limits]);
     await directoryImage(join(dir, "image"), 1000);
     const stream = await fetch(`${url}/v1/events`);
     const reader = stream.body!.getReader();
@@ -108,6 +103,21 @@ describe("the end of a gateway's process", () => {
     for (const line of logged)
       expect(line).toMatchObject({ at: expect.any(String), event: expect.any(String) });
   });
+
+  it.each(["--drain-ms", "--shutdown-ms", "--start-ms", "--lease-ms"])(
+    "is not put off by %s beyond every instant: that is refused",
+    async (option) => {
+      const value = "9007199254740991";
+      const child = spawn(process.execPath, [cli, "serve", "--data", await tempDir(), option, value], {
+        stdio: ["ignore", "ignore", "pipe"],
+      });
+      running.push(child);
+      let said = "";
+      child.stderr.on("data", (chunk: Buffer) => (said += chunk.toString()));
+      expect(await once(child, "close")).toEqual([2, null]);
+      expect(said).toContain(`option '${option} <ms>' argument '${value}' is invalid`);
+    },
+  );
 
   it("does not wait for ever for a request that never comes to its end", async () => {
     const { child, url } = await serve(["--port", "0", "--drain-ms", "200"]);
@@ -143,7 +153,7 @@ describe("a gateway's process that waits for its database", () => {
   it.each([
     ["SIGTERM", 143],
     ["SIGINT", 130],
-  ] as const)("ends at once by %s, also where it is the first process of all", async (signal, code) => {
+  ] as const)("ends at once by %s, with the code of one that it ended", async (signal, code) => {
     const { child, ended } = await waiting([]);
     child.kill(signal);
     expect(await ended).toEqual([code, null]);

@@ -43,12 +43,15 @@ export function summary(view: SandboxView): string {
   return safeText(`${view.name}  ${view.phase}  ${view.reason}${deadline}  (${view.id})`);
 }
 
+/** A hundred years: so long after now there still are instants. */
+const MOST_MS = 100 * 365 * 24 * 3_600_000;
+
 /** A whole number of milliseconds on the command line. */
 export function milliseconds(text: string): number {
   const value = Number(text);
-  if (Number.isSafeInteger(value) && value > 0) return value;
+  if (Number.isSafeInteger(value) && value > 0 && value <= MOST_MS) return value;
   throw new InvalidArgumentError(
-    `Expected a whole number of milliseconds above 0, got ${JSON.stringify(text)}.`,
+    `Expected a whole number of milliseconds above 0, ${MOST_MS} at most, got ${JSON.stringify(text)}.`,
   );
 }
 

@@ -224,17 +224,18 @@ function endSoon(error: unknown): never {
 
 /** The end itself has limits all along; should something hold on all the same, the process does not. */
 async function endWithin(limitMs: number, running: RunningGateway, log: Log): Promise<void> {
-  const impatience = setTimeout(() => {
+  // No host timer of its own: those end at once where they should take longer than 25 days.
+  const impatience = systemClock.schedule(systemClock.now() + limitMs, () => {
     log("shutdown-cut-short", { afterMs: limitMs });
     process.exit(1);
-  }, limitMs);
+  });
   try {
     await running.close();
   } catch (error) {
     log("shutdown-failed", { error: messageOf(error) });
     process.exitCode = 1;
   }
-  clearTimeout(impatience);
+  impatience[Symbol.dispose]();
 }
 
 function rateOf(perSecond: number): { perSecond: number; burst: number } {

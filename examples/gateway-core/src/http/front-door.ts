@@ -1,3 +1,4 @@
+import { systemClock, type Clock } from "slipway";
 import type { Hono } from "hono";
 import type { Server, ServerResponse } from "node:http";
 import { errorBody } from "./errors.js";
@@ -44,12 +45,13 @@ export class FrontDoor {
   };
 
   /** Resolves when every request that was under way is answered, or at `graceMs`, which ends the rest. */
-  async close(server: Server, graceMs: number): Promise<void> {
+  async close(server: Server, graceMs: number, clock: Clock = systemClock): Promise<void> {
     this.#closing.abort(new Error("the gateway is shutting down"));
     await new Promise<void>((resolve) => {
-      const impatience = setTimeout(() => server.closeAllConnections(), graceMs);
+      // The clock has no longest time, as a host's timer has.
+      const impatience = clock.schedule(clock.now() + graceMs, () => server.closeAllConnections());
       server.close(() => {
-        clearTimeout(impatience);
+        impatience[Symbol.dispose]();
         resolve();
       });
       server.closeIdleConnections();
