@@ -52,15 +52,19 @@ describe.skipIf("missing" in postgres)(
       await open();
       await other.query(`BEGIN; ${LOCK}`);
       const answers: number[] = [];
+      let waits = 0;
       const begunAt = clock.now();
       const opening = watched(
-        PostgresStore.open({ url }, { clock, onAnswer: () => answers.push(clock.now()) }),
+        PostgresStore.open(
+          { url },
+          { clock, onAnswer: () => answers.push(clock.now()), onWait: () => (waits += 1) },
+        ),
       );
       await passing("the end of the wait", 20_000, () => opening.over);
       expect(clock.now() - begunAt).toBeGreaterThanOrEqual(600_000);
       expect(String(opening.error)).toMatch(/another gateway has been changing the database's schema/);
       expect(isDatabaseAway(opening.error)).toBe(false);
-      expect(answers).toHaveLength(1);
+      expect([answers.length, waits]).toEqual([1, 1]);
       await other.query("ROLLBACK");
     });
 

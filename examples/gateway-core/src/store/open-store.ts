@@ -141,7 +141,11 @@ export async function openStore(options: OpenStoreOptions): Promise<OpenStore> {
     return openSqlite(join(dataDir, "gateway.db"), clock, log);
   }
   const database = { url: databaseUrl };
-  const store = await PostgresStore.open(database, { clock, onAnswer });
+  const store = await PostgresStore.open(database, {
+    clock,
+    onAnswer,
+    onWait: () => log("start-waits", { why: "another gateway changes the database's schema" }),
+  });
   const storeClock = await orClose(
     () => store.close(),
     () =>

@@ -77,6 +77,8 @@ export interface MigrationOptions {
   readonly clock?: Clock | undefined;
   /** Called with the first answer of the database. What it throws ends the migration, before anything is changed. */
   readonly onAnswer?: (() => void) | undefined;
+  /** Called once where another gateway is changing the schema, which is waited for. */
+  readonly onWait?: (() => void) | undefined;
 }
 
 /**
@@ -96,11 +98,14 @@ export async function migratePostgres(
   }
 }
 
-async function migrateOn(pool: pg.Pool, { clock = systemClock, onAnswer }: MigrationOptions): Promise<void> {
+async function migrateOn(
+  pool: pg.Pool,
+  { clock = systemClock, onAnswer, onWait }: MigrationOptions,
+): Promise<void> {
   await transaction(pool, async (client) => {
     onAnswer?.();
     await client.query(`SET LOCAL idle_in_transaction_session_timeout = ${FORSAKEN_MS}`);
-    await takeLock(client, clock);
+    await takeLock(client, clock, onWait);
     await client.query("CREATE TABLE IF NOT EXISTS migrations (step INTEGER PRIMARY KEY)");
     const { rows } = await client.query<{ step: number }>(
       "SELECT coalesce(max(step), 0)::int AS step FROM migrations",
@@ -118,15 +123,16 @@ async function migrateOn(pool: pg.Pool, { clock = systemClock, onAnswer }: Migra
 }
 
 /** Asked for again and again, so that a connection that dies meanwhile is noticed. It goes with the transaction. */
-async function takeLock(client: pg.PoolClient, clock: Clock): Promise<void> {
+async function takeLock(client: pg.PoolClient, clock: Clock, onWait?: () => void): Promise<void> {
   const until = clock.now() + MIGRATION_MS;
-  for (;;) {
+  for (let turn = 1; ; turn += 1) {
     const { rows } = await client.query<{ taken: boolean }>("SELECT pg_try_advisory_xact_lock($1) AS taken", [
       LOCK,
     ]);
     if (rows[0]?.taken === true) return;
     if (clock.now() >= until)
       throw new Error(`another gateway has been changing the database's schema for ${MIGRATION_MS} ms`);
+    if (turn === 1) onWait?.();
     await sleep(clock, LOCK_AGAIN_MS);
   }
 }
