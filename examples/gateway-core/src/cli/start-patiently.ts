@@ -23,6 +23,9 @@ const backoff = exponentialBackoff({ initialMs: 200, factor: 2, capMs: 5000, jit
 /** Coming up over many records takes as long as it takes. */
 const ANY_TIME_MS = 10 * 365 * 24 * 3_600_000;
 
+/** What fails so soon after an answer has waited for another one: the longest that a store may take for one. */
+const ONE_ANSWER_MS = 30_000;
+
 /** What is waited, and not what is worked: from each time that the store was found away to its next answer. */
 class Patience implements RetryDeadline {
   /** The time that is left says it all. */
@@ -30,6 +33,7 @@ class Patience implements RetryDeadline {
   readonly #clock: Clock;
   #leftMs: number;
   #since: number | null = null;
+  #answeredAt: number | null = null;
 
   constructor(clock: Clock, limitMs: number) {
     this.#clock = clock;
@@ -42,12 +46,17 @@ class Patience implements RetryDeadline {
   }
 
   foundAway(): void {
-    this.#since ??= this.#clock.now();
+    const now = this.#clock.now();
+    if (this.#answeredAt !== null) this.#leftMs -= Math.min(now - this.#answeredAt, ONE_ANSWER_MS);
+    this.#answeredAt = null;
+    this.#since ??= now;
   }
 
   answered(): void {
-    if (this.#since !== null) this.#leftMs = this.remainingMs();
+    if (this.#since === null) return;
+    this.#leftMs = this.remainingMs();
     this.#since = null;
+    this.#answeredAt = this.#clock.now();
   }
 }
 
