@@ -24,14 +24,14 @@ async function failingStarts(transportOn: (clock: Clock) => Transport) {
   const dataDir = await tempDirs.make();
   const failures: unknown[] = [];
   for (let start = 0; start < STARTS; start += 1) {
-    let done = false;
+    const seen = { isOver: false };
     const options = { clock, dataDir, port: 0, budgets: BUDGETS, log: () => undefined, ...parts };
     const ended = serveGateway(options).then(
       () => "it started",
       (error: unknown) => error,
     );
-    void ended.finally(() => (done = true));
-    while (!done) {
+    void ended.finally(() => (seen.isOver = true));
+    while (!seen.isOver) {
       await new Promise((resolve) => setImmediate(resolve));
       await clock.advanceAsync(100);
     }
