@@ -77,6 +77,7 @@ describe("options that are none", () => {
       hintCapMs: 0,
       retryNowSpacingMs: 1,
       historyLimit: 2,
+      timers: { scheduleFor: () => undefined } as never,
     };
     expect(new BootstrapRetrier(least).status().state).toBe("idle");
   });

@@ -119,6 +119,14 @@ describe("a pod that ended", () => {
     });
   });
 
+  it("for a resource that its node has not, whatever its containers show", () => {
+    for (const reason of ["OutOfcpu", "OutOfnvidia.com/gpu"])
+      expect(see({ phase: "Failed", reason, main: terminated(1) }).failureReason).toBe("AdmissionRejected");
+    expect(see({ phase: "Failed", reason: "NotOutOf", main: terminated(1) }).failureReason).toBe(
+      "ProcessExited",
+    );
+  });
+
   it.each([
     ["EvictionByEvictionAPI", "Evicted"],
     ["PreemptionByScheduler", "Preempted"],
@@ -476,6 +484,12 @@ describe("a pod that lives", () => {
     ["its phase is unknown, though its container ended", { phase: "Unknown", main: terminated(1) }, null],
     ["its reason says so", { ...up, reason: "NodeLost" }, "NodeLost"],
     ["its readiness says so", { ...up, conditions: [ready("False", "NodeNotReady")] }, "NodeNotReady"],
+    ["its node is lost", { ...up, conditions: [ready("Unknown", "NodeLost")] }, "NodeLost"],
+    [
+      "its node never spoke",
+      { ...up, conditions: [ready("Unknown", "NodeStatusNeverUpdated")] },
+      "NodeStatusNeverUpdated",
+    ],
     [
       "it is removed with its node's taint",
       {

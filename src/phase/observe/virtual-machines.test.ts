@@ -158,9 +158,23 @@ describe("QEMU", () => {
     expect(shut({ guest: true })).toMatchObject({ endedBy: "guest", failureReason: null });
     for (const data of [{ reason: "host-signal" }, { reason: "host-error" }, { guest: false }])
       expect(shut(data, "stopped")).toMatchObject({ endedBy: "host", failureReason: null });
-    // A cause that is named outranks the older flag; one of tomorrow leaves the question to it.
+    // A cause of tomorrow leaves the word of the monitor, unless the older flag puts it down to the host.
     expect(shut({ reason: "subsystem-reset", guest: true })).toMatchObject({ endedBy: "guest" });
     expect(shut({ reason: "subsystem-reset", guest: false })).toMatchObject({ endedBy: "host" });
+  });
+
+  it("clears a process that was killed only by a shutdown that is known to be the guest's own", () => {
+    const killed = (...data: object[]): Observation =>
+      observeQemu({
+        qmp: null,
+        process: { alive: false, signal: "SIGKILL" },
+        events: data.map((each) => ({ event: "SHUTDOWN", data: each })),
+      });
+    const own = { endedBy: "guest", failureReason: null, readiness: "none" };
+    for (const data of [{ reason: "guest-shutdown" }, { guest: true }])
+      expect(killed(data)).toMatchObject(own);
+    for (const data of [[], [{ reason: "subsystem-reset", guest: true }], [{ reason: "not-guest-" }]])
+      expect(killed(...data)).toMatchObject({ endedBy: "unknown", failureReason: "Killed" });
   });
 
   it("keeps a panic as the cause, whoever then ended the guest", () => {
