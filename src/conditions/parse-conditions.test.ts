@@ -246,6 +246,18 @@ describe("parseConditions", () => {
       unread: { reason: [1], status: "Maybe" },
     });
     expect(one({ ...plain, unread: "mail" })).toEqual({ ...plain, unread: { unread: "mail" } });
+    // What it cannot read itself is not written over the same name of before.
+    expect(one({ ...plain, unread: { reason: [1] }, reason: {}, status: "Maybe" })).toEqual({
+      ...plain,
+      reason: "",
+      status: "Unknown",
+      unread: { unread: { reason: [1] }, reason: {}, status: "Maybe" },
+    });
+  });
+
+  it("has no field that was sent as undefined", () => {
+    const parsed = one({ ...plain, extra: undefined, cause: undefined });
+    expect(Object.keys(parsed ?? {}).sort()).toEqual(Object.keys(plain).sort());
   });
 
   it("keeps what it cannot read until a writer states the condition anew, and no longer", () => {

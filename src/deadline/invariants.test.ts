@@ -34,6 +34,13 @@ const states = {
   fresh: after(plan),
   preparing: after(plan, [10, progress]),
   begunAgain: after(plan, [10, progress], [20, { ...progress, step: "other", run: 1 }]),
+  unlisted: after(
+    plan,
+    [10, progress],
+    [20, { ...progress, step: "other" }],
+    [30, { ...progress, step: undefined }],
+  ),
+  heldUp: after(plan, [10, enter], [20, { type: "pause", seq: 4 }], [50, { type: "resume", seq: 5 }]),
   paused: after(plan, [10, progress], [20, { type: "pause", seq: 4 }]),
   resumed: after(plan, [20, { type: "pause", seq: 4 }], [50, { type: "resume", seq: 5 }]),
   admitting: after(plan, [10, enter]),
@@ -259,6 +266,14 @@ describe("a damaged state is told", () => {
   });
 
   it("only of what is wrong", () => {
+    const marks = [mark, { ...mark, part: "l2" }, { ...mark, position: 9 }];
+    expect(faultsOf("preparing", { marks })).toEqual(["marks[2]: one mark for each (step, part)"]);
+    const most = Array.from({ length: 64 }, (_, at) => ({ ...mark, step: `s${at}` }));
+    expect(faultsOf("fresh", { marks: most })).toEqual([]);
+    expect(faultsOf("unlisted", { stallLimitMs: 200 })).toContain(
+      "stallLimitMs: 100, by the phase and its marks",
+    );
+    expect(faultsOf("heldUp", { stallEndsAt: 451 })).toEqual(["stallEndsAt: between 410 and 450"]);
     expect(faultsOf("cleaned", cleanup("cleaned", { claims: 0 }))).toEqual(["cleanup.claims: at least 1"]);
     expect(faultsOf("failed", cleanup("failed", { error: null }))).toEqual([
       "cleanup.error: why the latest claim ended",
