@@ -80,6 +80,17 @@ describe("inside a gRPC status", () => {
     expect(codes).toContain(found.code);
   });
 
+  it("a failure of TLS is told by the code that is one, and in no text that nobody would read", () => {
+    const words = "NOT_OF_TLS CERT_LIKE_NONE: self-signed certificate";
+    expect(look(grpc(14, words)).code).toBe("DEPTH_ZERO_SELF_SIGNED_CERT");
+    expect(look(grpc(14, "NOT_OF_TLS CERT_HAS_EXPIRED: self-signed certificate")).code).toBe(
+      "CERT_HAS_EXPIRED",
+    );
+    const phrase = "self-signed certificate";
+    const at = (place: number): string => look(grpc(14, phrase.padStart(place, "."))).code;
+    expect([at(4096), at(4097)]).toEqual(["DEPTH_ZERO_SELF_SIGNED_CERT", "UNAVAILABLE"]);
+  });
+
   it("of another name nothing hides", () => {
     expect(look(grpc(13, "self-signed certificate"))).toMatchObject({ verdict: "suspect", code: "INTERNAL" });
     expect(look(grpc(8, "connect EINVAL"))).toMatchObject({ verdict: "suspect", code: "RESOURCE_EXHAUSTED" });
@@ -129,6 +140,9 @@ describe("a code of Node", () => {
     ["C:\\\\tls\\\\ca.crt", "permanent"],
     ["/etc/ssl/cert.pem", "permanent"],
     ["/etc/trust", "permanent"],
+    ["/run/secrets/ca.crt", "permanent"],
+    ["C:\\run\\secrets\\ca.crt", "permanent"],
+    ["/etc/ca/config.json", "suspect"],
     ["roots", "permanent"],
     ["/etc/ca/tls.key", "suspect"],
     ["/etc/ca.crt/token", "suspect"],
