@@ -440,7 +440,89 @@ describe("extendCatalog", () => {
   });
 });
 
+describe("an extension", () => {
+  const acme = { ...entry, summary: "No licence." };
+  const emission = { operation: "start", cause: "acme", type: "Ready", reason: "AcmeMissing" } as const;
+  const own = {
+    retired: { Old: { retiredIn: 2 } },
+    emits: [{ ...emission, cause: "base", reason: "A" }],
+  } as const;
+
+  it("has what its base has, and what it adds, under the base's name and contract or its own", () => {
+    const parent = define(own);
+    const added = {
+      prefix: "Acme",
+      types: { AcmeUp: ready },
+      reasons: { AcmeMissing: acme },
+      emits: [emission],
+      retired: { AcmeOld: { retiredIn: 2 } },
+    } as const;
+    expect(extendCatalog(parent, added)).toEqual({
+      ...parent,
+      types: { ...parent.types, AcmeUp: ready },
+      reasons: { ...parent.reasons, AcmeMissing: acme },
+      emits: [...parent.emits, emission],
+      retired: { Old: { retiredIn: 2 }, AcmeOld: { retiredIn: 2 } },
+    });
+    const named = extendCatalog(parent, { prefix: "Acme", name: "acme", contract: 3, reasons: {} });
+    expect(named).toEqual({ ...parent, name: "acme", contract: 3 });
+    expect(Object.isFrozen(named.reasons)).toBe(true);
+    expect(extendCatalog(define({}), { prefix: "Acme", reasons: {} })).toEqual({
+      ...define({}),
+      retired: {},
+    });
+  });
+
+  it.each<[string, object, string]>([
+    ["prefix", { prefix: "" }, "not empty"],
+    ["prefix", { prefix: "wait" }, "unlike the beginning of Wait"],
+    ["prefix", { prefix: "Ol" }, "unlike the beginning of Old"],
+    ["contract", { contract: 1 }, "at least the base's"],
+    ["contract", { contract: Number.NaN }, "at least the base's"],
+    ["types", { types: "x" }, "an object"],
+    ["reasons", { reasons: [] }, "an object"],
+    ["retired", { retired: 5 }, "an object"],
+    ["emits", { emits: "x" }, "an array"],
+    ["reasons.TheAcme", { reasons: { TheAcme: acme } }, "a name with Acme first"],
+    ["reasons.Gone", { retired: { Gone: { retiredIn: 2 } } }, "a name with Acme first"],
+    ["types.Ready", { types: { Ready: ready } }, "a new name"],
+  ])("is told what is expected of %s: %j", (field, part, expected) => {
+    const extension = { prefix: "Acme", reasons: {}, ...part };
+    expect(() => extendCatalog(define(own), extension as never)).toThrow(
+      `Invalid catalog: ${field} must be ${expected}, got `,
+    );
+  });
+
+  it("is an object, as its base and every definition is", () => {
+    expect(() => extendCatalog(define(own), null as never)).toThrow(
+      "Invalid catalog must be an object, got null",
+    );
+    expect(() => extendCatalog(5 as never, { prefix: "Acme", reasons: {} })).toThrow(
+      "Invalid catalog must be an object, got 5",
+    );
+    expect(() => defineReasonCatalog([] as never)).toThrow("Invalid catalog must be an object, got ");
+    const types = { Ready: { ...ready, note: () => 1 } };
+    expect(() => define({ types })).toThrow("Invalid catalog must be plain JSON, got ");
+    expect(Object.keys(define({}))).not.toContain("retired");
+  });
+});
+
 describe("describeReason", () => {
+  it("says what became of a word that is no reason any more, or never was one", () => {
+    const list = define({ retired: { Old: { retiredIn: 2 } } });
+    expect(describeReason("Old", { catalog: list })).toEqual({
+      reason: "Old",
+      found: "retired",
+      name: undefined,
+      summary: "Retired in contract 2.",
+    });
+    expect(describeReason("New", { catalog: list })).toEqual({
+      reason: "New",
+      found: "unknown",
+      summary: "Not in the catalog test.",
+    });
+  });
+
   const catalog: ReasonCatalog = define({
     reasons: {
       A: { ...entry, sources: [{ backend: "docker", raw: ["exited"] }] },
