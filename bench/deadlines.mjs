@@ -185,6 +185,17 @@ function actors() {
   });
 }
 
+/**
+ * One of each lives throughout, as some always does where there are any. Where none is left, a collection takes the host's
+ * notes about the shape of their objects as well, and with these the compiled code: each round would begin by compiling it.
+ */
+const kept = [
+  PhasedDeadline.start(plan, { attempt: "kept", timers: new TimerQueue(systemClock) }),
+  Effect.runFork(Effect.timeout(Effect.never, 60 * MINUTE)),
+  createActor(machine).start(),
+];
+kept[0].progress({ step: "download", position: 1 });
+
 const raw = "setTimeout, clear and set";
 const results = await interleave(
   {
@@ -258,4 +269,7 @@ publish({
     },
   ],
 });
+kept[0][Symbol.dispose]();
+kept[1].interruptUnsafe();
+kept[2].stop();
 process.exit();
