@@ -98,6 +98,19 @@ describe("preparation and admission", () => {
     expect(await read()).toMatchObject({ admission: "rejected" });
   });
 
+  it("says at the top of the record that a configuration was rejected and why, until another one is committed", async () => {
+    await report(rejected);
+    const message = "configuration generation 1 was rejected: Invalid: no such host";
+    const readyMessage = async () => (await read()).conditions.find(({ type }) => type === "Ready")?.message;
+    expect(await read()).toMatchObject({ phase: "Provisioning", reason: "Admission", message });
+    expect(await readyMessage()).toBe(message);
+    await gateway.update(id, { policy: { version: 1 } });
+    expect(await read()).toMatchObject({ message });
+    await gateway.update(id, { policy: { version: 1, env: { A: "b" } } });
+    expect(await read()).toMatchObject({ reason: "Admission", message: "admission is under way" });
+    expect(await readyMessage()).toBe("admission is under way");
+  });
+
   it("opens a new window for a real change, and none for a write of the same content", async () => {
     await report(rejected);
     const window = (await deadlineAt())!;

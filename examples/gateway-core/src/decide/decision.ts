@@ -2,9 +2,11 @@ import {
   applyDeadlineEvent,
   deadlineConditions,
   setCondition,
+  type Condition,
   type ConditionUpdate,
   type DeadlineEvent,
   type DeadlineOutcome,
+  type DeadlineState,
 } from "slipway";
 import { isComingUp, type Phase } from "../record/phase.js";
 import type { SandboxRecord } from "../record/record.js";
@@ -37,12 +39,21 @@ export function applyToDeadline(
   }
   // What was settled before has said what it had to say: its cleanup is no news about readiness.
   const stated = deadline.status === "active" ? deadlineConditions(state, now) : [];
-  for (const condition of stated) {
+  for (const found of stated) {
+    const condition = withRejection(found, state);
     const waiting = isComingUp(next.phase) ? withPhase(next, next.phase, condition, now) : next;
     next = withCondition(waiting, condition, now);
   }
   if (deadline.status === "active" && state.status !== "active") next = withBootstrapOver(next, now);
   return { record: next, outcome };
+}
+
+/** While a rejected configuration waits for its repair, what is under way is told by what is wrong with it. */
+function withRejection(condition: Condition, { status, rejection }: DeadlineState): Condition {
+  if (status !== "active" || rejection === null) return condition;
+  const why = [rejection.reason, rejection.message].filter((text) => text !== null);
+  const message = [`configuration generation ${rejection.generation} was rejected`, ...why].join(": ");
+  return { ...condition, message };
 }
 
 /** The record as time alone has made it. Every rule starts here, so that late news meets the expiry first. */
