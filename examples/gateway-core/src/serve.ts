@@ -5,11 +5,11 @@ import { mkdir } from "node:fs/promises";
 import { hostname } from "node:os";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { checkToken } from "./check-token.js";
 import type { Driver } from "./driver/driver.js";
 import { planFor, type Budgets } from "./gateway/budgets.js";
 import { Gateway } from "./gateway/gateway.js";
 import { discreetLog, logByStore, type Log } from "./gateway/log.js";
-import { HIDDEN } from "./gateway/secrets.js";
 import { buildApp } from "./http/app.js";
 import { Connections, DEFAULT_CONNECTIONS, type ConnectionLimits } from "./http/connections.js";
 import { FrontDoor } from "./http/front-door.js";
@@ -125,7 +125,8 @@ async function serveStored(options: ServeOptions): Promise<RunningGateway> {
   // Budgets that contradict one another are a mistake of whoever starts the gateway, not of whoever uses it.
   planFor(options.budgets, {});
   const { host = LOOPBACK } = options;
-  checkTokens(options);
+  checkToken("ownerToken", options.ownerToken);
+  checkToken("metricsToken", options.metricsToken);
   const log = discreetLog(options.log, knownSecrets(options));
   checkDatabaseUrl(options);
   checkSupervisorUrl(options.supervisorUrl);
@@ -287,14 +288,6 @@ function decoded(text: string): string {
     return decodeURIComponent(text);
   } catch {
     return text;
-  }
-}
-
-/** @throws InvalidInputError for one that a header cannot carry, as an unset variable leaves an empty one */
-function checkTokens({ ownerToken, metricsToken }: ServeOptions): void {
-  for (const [name, token] of Object.entries({ ownerToken, metricsToken })) {
-    if (token !== undefined && !/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(token))
-      throw new InvalidInputError(name, "printable ASCII characters, blanks only in between", HIDDEN);
   }
 }
 

@@ -113,6 +113,9 @@ describe("the command line", () => {
   it("says with its exit code what went wrong", async () => {
     const { url, client } = await start("--admission-ms", "300");
     expect(await call("http://127.0.0.1:9", "list")).toMatchObject({ code: 4 });
+    const unusable = await call(url, "--token", "…", "list");
+    expect(unusable).toMatchObject({ code: 2 });
+    expect(unusable.stderr).toContain("token must be printable ASCII characters");
     expect(await call(url, "create", "box", "--image", join(dir, "none"), "--", "true")).toMatchObject({
       code: 2,
     });

@@ -1,4 +1,5 @@
 import { EventSourceParserStream } from "eventsource-parser/stream";
+import { checkToken } from "../check-token.js";
 import { REASON_CONTRACT_HEADER } from "../http/contract-header.js";
 import type { ErrorBody } from "../http/errors.js";
 import type { SandboxView } from "../http/view.js";
@@ -42,7 +43,9 @@ export class GatewayClient {
   readonly url: string;
   readonly #options: ClientOptions;
 
+  /** @throws InvalidInputError for a token that a header cannot carry */
   constructor(options: ClientOptions) {
+    checkToken("token", options.token);
     this.url = options.url.replace(/\/+$/, "");
     this.#options = options;
   }
