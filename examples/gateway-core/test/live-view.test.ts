@@ -116,6 +116,29 @@ describe("the live view", () => {
     ]);
   });
 
+  it("of an end shows no work, tells the time since it was asked for, and says that it is gone", () => {
+    const served = recordAfter(...moved, done);
+    const ending = (reason: string) => viewAt({ ...served, phase: "Deleting", reason, message: "" }, NOW);
+    for (const isTTY of [true, false]) {
+      let text = "";
+      let now = NOW;
+      const live = new LiveView({ isTTY, columns: 80, write: (part) => (text += part) }, () => now, "phase");
+      live.show(ending("DeleteRequested"));
+      now += 700;
+      live.show({ ...ending("Cleanup"), attempt: 2, run: 3 });
+      now += 700;
+      live.gone("box");
+      live.end();
+      const times = isTTY ? ["", "", ""] : ["[0.0s] ", "[0.7s] ", "[1.4s] "];
+      expect(text.split("\n")).toEqual([
+        `${times[0]}Deleting/DeleteRequested`,
+        `${times[1]}Deleting/Cleanup`,
+        `${times[2]}box is gone`,
+        "",
+      ]);
+    }
+  });
+
   it("of an attempt that is over draws no step under way", () => {
     const over = recordAfter(...moved, [START + 30_000, imageReport(400_000_000)]);
     expect(over.phase).toBe("Error");

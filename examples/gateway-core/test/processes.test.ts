@@ -97,7 +97,10 @@ describe("the command line", () => {
     expect((await call(url, "update", "box", "--policy", policy)).stdout).toBe(
       "box: generation 2, the same content\n",
     );
-    expect((await call(url, "stop", "box")).code).toBe(0);
+    const stopped = await call(url, "stop", "box");
+    expect(stopped.code).toBe(0);
+    // The time is the command's, and the work of the start that is over is none of its.
+    expect(stopped.stderr).toMatch(/^(\[\d+\.\ds\] (Stopping|Stopped)\/.*\n)+$/);
     expect((await call(url, "list")).stdout).toMatch(/^box {2}Stopped/);
     const started = await call(url, "--json", "start", "box");
     const lines = started.stdout
@@ -105,7 +108,9 @@ describe("the command line", () => {
       .split("\n")
       .map((line) => JSON.parse(line) as SandboxView);
     expect(lines.at(-1)).toMatchObject({ id: got.id, phase: "Ready", attempt: 2 });
-    expect((await call(url, "delete", "box")).code).toBe(0);
+    const deleted = await call(url, "delete", "box");
+    expect(deleted.code).toBe(0);
+    expect(deleted.stderr).toMatch(/^(\[\d+\.\ds\] Deleting\/.*\n)*\[\d+\.\ds\] box is gone\n$/);
     expect((await call(url, "get", "box")).code).toBe(3);
     await removeAll(client);
   });

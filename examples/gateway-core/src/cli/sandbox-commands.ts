@@ -1,6 +1,5 @@
 import { Option, type Command } from "commander";
 import { resolve } from "node:path";
-import { ApiError } from "../client/gateway-client.js";
 import {
   type CommandContext,
   contextOf,
@@ -12,7 +11,7 @@ import {
   wholeNumber,
 } from "./context.js";
 import { safeText } from "../terminal/safe-text.js";
-import { EXIT_GONE, follow, hasSettled } from "./follow.js";
+import { EXIT_GONE, follow, followToTheEnd, hasSettled } from "./follow.js";
 
 interface CreateOptions {
   readonly image: string;
@@ -158,7 +157,7 @@ export function addSandboxCommands(program: Command, images: ImageKind): void {
     .action(async (sandbox: string, options: WaitOptions, command: Command) => {
       const context = contextOf(command);
       const view = await context.client.stop(sandbox);
-      if (options.wait) process.exitCode = await follow(context, view.id, hasSettled);
+      if (options.wait) process.exitCode = await follow(context, view.id, hasSettled, "phase");
       else print(context.json, view);
     });
 
@@ -173,19 +172,8 @@ export function addSandboxCommands(program: Command, images: ImageKind): void {
         print(context.json, view);
         return;
       }
-      process.exitCode = await followToTheEnd(context, view.id);
+      process.exitCode = await followToTheEnd(context, view);
     });
-}
-
-/** Gone is what was asked for, also when it is gone before the first look. */
-async function followToTheEnd(context: CommandContext, id: string): Promise<number> {
-  try {
-    const exitCode = await follow(context, id, () => false);
-    return exitCode === EXIT_GONE ? 0 : exitCode;
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return 0;
-    throw error;
-  }
 }
 
 function print(json: boolean, view: Parameters<typeof summary>[0]): void {

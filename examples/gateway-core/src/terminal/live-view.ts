@@ -15,27 +15,51 @@ export interface Output {
 const REDRAW_MS = 200;
 const REPEAT_MS = 30_000;
 
+/** The work of an attempt with its phases, or phases alone, as for a sandbox that is to end. */
+export type Shown = "work" | "phase";
+
 /**
  * Shows a sandbox coming up, as the library prints steps: finished ones and changes as lines and, on a terminal, the
- * step under way as one line that is drawn anew. The first line names the image that was asked for.
+ * step under way as one line that is drawn anew. The first line names the image that was asked for. Of one that is to
+ * end only phases are shown, with the time since that was asked for.
  */
 export class LiveView {
   readonly #output: Output;
   readonly #now: () => number;
+  readonly #shown: Shown;
+  readonly #openedAt: number;
   #printed: Printed = NOTHING_PRINTED;
   #view: SandboxView | undefined;
   #stage = "";
   #timer: NodeJS.Timeout | undefined;
   #drawn = false;
 
-  constructor(output: Output, now: () => number) {
+  constructor(output: Output, now: () => number, shown: Shown = "work") {
     this.#output = output;
     this.#now = now;
+    this.#shown = shown;
+    this.#openedAt = now();
   }
 
   show(view: SandboxView): void {
     const before = this.#view;
     this.#view = view;
+    if (this.#shown === "work") this.#showWork(before, view);
+    this.#showStage(view);
+  }
+
+  /** The sandbox was deleted: there is nothing to show any more. */
+  gone(name: string): void {
+    this.#line(`${name} is gone`);
+  }
+
+  end(): void {
+    clearInterval(this.#timer);
+    this.#view = undefined;
+    this.#erase();
+  }
+
+  #showWork(before: SandboxView | undefined, view: SandboxView): void {
     if (before?.attempt !== view.attempt) {
       this.#printed = NOTHING_PRINTED;
       this.#line(`${view.name}: image ${view.image.name}, driver ${view.driver}, attempt ${view.attempt}`);
@@ -43,20 +67,16 @@ export class LiveView {
       this.#line("The driver's work begins again (the deadline does not)");
     }
     this.#draw();
-    const stage = stageOf(view);
-    if (stage !== this.#stage) {
-      this.#stage = stage;
-      this.#line(stage);
-      this.#draw();
-    }
     const everyMs = this.#output.isTTY === true ? REDRAW_MS : REPEAT_MS;
     this.#timer ??= setInterval(() => this.#draw(), everyMs).unref();
   }
 
-  end(): void {
-    clearInterval(this.#timer);
-    this.#view = undefined;
-    this.#erase();
+  #showStage(view: SandboxView): void {
+    const stage = stageOf(view);
+    if (stage === this.#stage) return;
+    this.#stage = stage;
+    this.#line(stage);
+    this.#draw();
   }
 
   #line(said: string): void {
@@ -67,7 +87,7 @@ export class LiveView {
 
   #draw(): void {
     const view = this.#view;
-    if (view === undefined) return;
+    if (view === undefined || this.#shown !== "work") return;
     const terminal = this.#output.isTTY === true;
     const options = { terminal, elapsedMs: this.#elapsedMs(), everyMs: REPEAT_MS };
     const { lines, live, printed } = stepLines(readingsOf(view, this.#now()), this.#printed, options);
@@ -81,6 +101,7 @@ export class LiveView {
   }
 
   #elapsedMs(): number {
+    if (this.#shown === "phase") return this.#now() - this.#openedAt;
     return this.#now() - (this.#view?.deadline?.startedAt ?? this.#view?.createdAt ?? this.#now());
   }
 
