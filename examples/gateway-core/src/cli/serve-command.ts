@@ -209,7 +209,7 @@ export function addServeCommand(program: Command, served: ServeDefaults): void {
           console.log(
             options.manageLifecycle === true
               ? "The gateway ends, and stops its sandboxes; it starts them when it is back."
-              : "The gateway ends and stops no sandbox. What goes on, it finds when it is back.",
+              : "The gateway ends and stops no sandbox itself. What its backend lets go on, it finds when it is back.",
           );
         void endWithin(options.shutdownMs, running, log);
       });
