@@ -19,7 +19,7 @@ export async function sceneRepair(stage: Stage): Promise<void> {
   const window = (deadlineAt ?? 0) - phaseEnteredAt;
   report.check(
     window >= ADMISSION_MS && window < ADMISSION_MS + SLACK_MS,
-    `admission window ${formatDuration(window)}, of which ${formatDuration(remainingMs ?? 0)} are left`,
+    `its window, opened anew by the rejection, ends ${formatDuration(window)} after admission began; ${formatDuration(remainingMs ?? 0)} are left`,
   );
   await delay(400);
   const noop = await stage.client.update(created.id, { policy: INVALID_POLICY });
