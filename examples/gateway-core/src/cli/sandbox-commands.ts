@@ -1,7 +1,6 @@
 import { Option, type Command } from "commander";
 import { resolve } from "node:path";
 import {
-  type CommandContext,
   contextOf,
   jsonObject,
   milliseconds,
