@@ -130,11 +130,6 @@ export function hasMethod(value: unknown, name: string): boolean {
   }
 }
 
-/** Whether a value has all of these methods, see {@link hasMethod}. @internal */
-export function hasMethods(value: unknown, ...names: readonly string[]): boolean {
-  return names.every((name) => hasMethod(value, name));
-}
-
 const SHOWN_LENGTH = 80;
 
 /**

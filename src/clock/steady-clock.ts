@@ -57,9 +57,10 @@ const RECHECK_MS = 10_000;
  */
 export class SteadyClock implements Clock {
   readonly #host: ClockHost;
-  #anchorWall: number;
-  #anchorMono: number;
-  #anchorBoot: number | null;
+  /** What makes this clock's time of monotonic time: wall time at the anchor, and what was slept since. */
+  #offsetMs: number;
+  /** By how much the boot clock is ahead of the monotonic one, as far as that is known; `NaN` where there is none. */
+  #bootAheadMs: number;
   #suspendedMs = 0;
   #steppedMs = 0;
   #lastStep: ClockStep | null = null;
@@ -70,36 +71,53 @@ export class SteadyClock implements Clock {
   /** A clock over the three clocks of a host. */
   constructor(host: ClockHost) {
     this.#host = host;
-    const { wall, mono, boot } = readTogether(host);
-    this.#anchorWall = wall;
-    this.#anchorMono = mono;
-    this.#anchorBoot = boot;
+    const [wall, mono, boot] = readTogether(host);
+    this.#offsetMs = wall - mono;
+    this.#bootAheadMs = boot - mono;
   }
 
   now(): number {
     let mono = this.#host.monoMs();
     const since = mono - this.#comparedMono;
     // A monotonic clock that stands still, as a test's may, says nothing about the time that passed.
-    if (since <= 0 || since >= BELIEVED_MS) mono = this.#compareWall(mono);
-    const now = Math.floor(this.#anchorWall + (mono - this.#anchorMono) + this.#suspendedMs);
+    if (since <= 0 || since >= BELIEVED_MS) {
+      const drift = this.#drift(this.#host.wallMs(), mono);
+      // These two readings may have had a pause between them: those of a comparison have not.
+      if (Math.abs(drift) > DRIFT_TOLERANCE_MS) mono = this.compare();
+      else this.#comparedMono = mono;
+    }
+    const now = Math.floor(mono + this.#offsetMs);
     if (now > this.#latest) this.#latest = now;
     return this.#latest;
   }
 
   schedule(atMs: number, callback: () => void, options?: ScheduleOptions): Disposable {
     if (!Number.isFinite(atMs)) throw invalid("INVALID_INSTANT", "alarm", "atMs", "a finite number", atMs);
-    return new HostAlarm(this, this.#host, atMs, callback, options?.unref === true);
+    const unref = options?.unref === true;
+    // A chain of host timers, none longer than the recheck interval.
+    let timer: Disposable | undefined;
+    const arm = (): void => {
+      const delay = Math.min(Math.max(atMs - this.now(), 1), RECHECK_MS);
+      timer = this.#host.startTimer(delay, wake, unref);
+    };
+    const wake = (): void => {
+      this.compare();
+      if (this.now() < atMs) arm();
+      else callback();
+    };
+    arm();
+    return { [Symbol.dispose]: () => timer?.[Symbol.dispose]() };
   }
 
   /** The latest step of the wall clock, or `null` while there was none. */
   get lastStep(): ClockStep | null {
-    this.recheck();
+    this.compare();
     return this.#lastStep;
   }
 
   /** How long the host was suspended since this clock was made, as far as its boot clock tells. */
   get suspendedMs(): number {
-    this.recheck();
+    this.compare();
     return this.#suspendedMs;
   }
 
@@ -111,105 +129,44 @@ export class SteadyClock implements Clock {
    * @internal
    */
   compare(): number {
-    const { wall, mono, boot, together } = readTogether(this.#host);
+    const [wall, mono, boot, together] = readTogether(this.#host);
     if (!together) return mono;
     this.#comparedMono = mono;
-    this.#explain(this.#drift(wall, mono), boot, mono - this.#anchorMono);
+    // What the boot clock is ahead by now was slept; what the wall clock is ahead by apart from that is a step.
+    const asleep = boot - mono - this.#bootAheadMs;
+    if (asleep > DRIFT_TOLERANCE_MS) {
+      this.#bootAheadMs += asleep;
+      this.#suspendedMs += asleep;
+      this.#offsetMs += asleep;
+    }
+    const stepMs = this.#drift(wall, mono);
+    if (Math.abs(stepMs) > DRIFT_TOLERANCE_MS) {
+      this.#steppedMs += stepMs;
+      this.#lastStep = { at: Math.floor(mono + this.#offsetMs), stepMs: Math.round(stepMs) };
+    }
     return mono;
   }
 
-  /** Compares with the wall clock now, whenever it did last. @internal */
-  recheck(): void {
-    this.#compareWall(this.#host.monoMs());
-  }
-
-  /** @returns Monotonic time at the comparison. */
-  #compareWall(mono: number): number {
-    const drift = this.#drift(this.#host.wallMs(), mono);
-    // These two readings may have had a pause between them: those of the comparison have not.
-    if (drift > DRIFT_TOLERANCE_MS || drift < -DRIFT_TOLERANCE_MS) return this.compare();
-    this.#comparedMono = mono;
-    return mono;
-  }
-
-  /** By how much wall time is ahead of monotonic time for no reason known so far. */
+  /** By how much wall time is ahead of this clock for no reason known so far. */
   #drift(wall: number, mono: number): number {
-    return wall - this.#anchorWall - (mono - this.#anchorMono) - this.#suspendedMs - this.#steppedMs;
+    return wall - mono - this.#offsetMs - this.#steppedMs;
   }
-
-  /** Splits a disagreement between wall and monotonic time into suspended time and a step. */
-  #explain(drift: number, boot: number | null, elapsed: number): void {
-    const asleep =
-      boot === null || this.#anchorBoot === null ? 0 : boot - this.#anchorBoot - elapsed - this.#suspendedMs;
-    const slept = asleep > DRIFT_TOLERANCE_MS ? asleep : 0;
-    this.#suspendedMs += slept;
-    const step = drift - slept;
-    if (Math.abs(step) <= DRIFT_TOLERANCE_MS) return;
-    this.#steppedMs += step;
-    const at = Math.floor(this.#anchorWall + elapsed + this.#suspendedMs);
-    this.#lastStep = { at, stepMs: Math.round(step) };
-  }
-}
-
-interface Readings {
-  readonly wall: number;
-  readonly mono: number;
-  readonly boot: number | null;
-  /** Hardly any time passed between the first and the last. */
-  readonly together: boolean;
 }
 
 /**
  * Reads all clocks at one instant, as far as a process can. The wall clock is first and last: it alone never rests. What
  * little time passes between the boot clock and the monotonic one makes a suspend shorter, never longer.
+ *
+ * @returns The last element tells whether hardly any time passed between the first reading and the last.
  */
-function readTogether(host: ClockHost): Readings {
-  let before = host.wallMs();
-  for (let reading = 1; ; reading += 1) {
-    const boot = host.bootMs();
-    const mono = host.monoMs();
-    const wall = host.wallMs();
-    const together = Math.abs(wall - before) <= TOGETHER_MS;
-    if (together || reading === READINGS) return { wall, mono, boot, together };
-    before = wall;
-  }
-}
-
-/** One alarm as a chain of host timers, none longer than the recheck interval. */
-class HostAlarm implements Disposable {
-  readonly #clock: SteadyClock;
-  readonly #host: ClockHost;
-  readonly #at: number;
-  readonly #callback: () => void;
-  readonly #unref: boolean;
-  #timer: Disposable | undefined;
-
-  constructor(clock: SteadyClock, host: ClockHost, at: number, callback: () => void, unref: boolean) {
-    this.#clock = clock;
-    this.#host = host;
-    this.#at = at;
-    this.#callback = callback;
-    this.#unref = unref;
-    this.#arm();
-  }
-
-  [Symbol.dispose](): void {
-    this.#timer?.[Symbol.dispose]();
-    this.#timer = undefined;
-  }
-
-  #arm(): void {
-    const delay = Math.min(Math.max(this.#at - this.#clock.now(), 1), RECHECK_MS);
-    this.#timer = this.#host.startTimer(delay, this.#wake, this.#unref);
-  }
-
-  readonly #wake = (): void => {
-    this.#clock.compare();
-    if (this.#clock.now() < this.#at) {
-      this.#arm();
-      return;
-    }
-    this.#timer = undefined;
-    this.#callback();
-  };
+function readTogether(
+  host: ClockHost,
+  tries = READINGS,
+): readonly [wall: number, mono: number, boot: number, together: boolean] {
+  const before = host.wallMs();
+  const boot = host.bootMs() ?? Number.NaN;
+  const mono = host.monoMs();
+  const wall = host.wallMs();
+  const together = Math.abs(wall - before) <= TOGETHER_MS;
+  return together || tries === 1 ? [wall, mono, boot, together] : readTogether(host, tries - 1);
 }

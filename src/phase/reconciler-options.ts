@@ -1,5 +1,5 @@
 import type { Clock } from "../clock/index.js";
-import { hasMethods, invalid, kindOf, show } from "../errors.js";
+import { hasMethod, invalid, kindOf, show } from "../errors.js";
 import type { ObservationSource, RecordStore } from "./ports.js";
 import type { ReconcileOutcome } from "./reconcile-outcome.js";
 import type { PhasePolicy, SandboxRecord, Session } from "./record.js";
@@ -69,7 +69,7 @@ export function resolveOptions(options: ReconcilerOptions): ResolvedReconcilerOp
   for (const field of ["store", "source", "clock"] as const) {
     // What every look needs: a stand-in need not have more.
     const method = field === "clock" ? "now" : "get";
-    if (!hasMethods(options[field], method)) throw wrong(field, `an object with ${method}()`, options[field]);
+    if (!hasMethod(options[field], method)) throw wrong(field, `an object with ${method}()`, options[field]);
   }
   for (const field of ["session", "backendMatches", "onOutcome"] as const) {
     const value: unknown = options[field] ?? none;

@@ -1,4 +1,4 @@
-import { hasMethods, invalid } from "../errors.js";
+import { hasMethod, invalid } from "../errors.js";
 import { reportTo } from "../events/index.js";
 
 /** A stream of Node's kind, by shape: what counting needs of it. */
@@ -112,11 +112,11 @@ class Counter {
 }
 
 function isWebStream(stream: unknown): stream is ReadableStream<unknown> {
-  return hasMethods(stream, "getReader", "tee");
+  return hasMethod(stream, "getReader") && hasMethod(stream, "tee");
 }
 
 function isNodeStream(stream: unknown): stream is NodeReadable {
-  return hasMethods(stream, "on", "emit", "pipe", "read");
+  return ["on", "emit", "pipe", "read"].every((name) => hasMethod(stream, name));
 }
 
 /** Pulls one chunk for each that is asked for: a queue of its own would read ahead. */

@@ -1,5 +1,5 @@
 import type { DeadlineOutcome } from "../deadline/index.js";
-import { hasMethods, invalid } from "../errors.js";
+import { hasMethod, invalid } from "../errors.js";
 import { reportTo } from "../events/index.js";
 import { progressOf } from "./deadline-feed.js";
 import type { StepSign } from "./step-outcome.js";
@@ -15,7 +15,7 @@ export class DeadlineFeeds {
   }
 
   add(sink: ProgressSink, options: FeedOptions): Disposable {
-    if (!hasMethods(sink, "progress"))
+    if (!hasMethod(sink, "progress"))
       throw invalid("INVALID_OPTION", "feed", "deadline", "a deadline", sink, typeof sink);
     const { phase } = options as { readonly phase: unknown };
     if (typeof phase !== "string" && typeof phase !== "function") {

@@ -118,7 +118,7 @@ export class VirtualClock implements Clock {
   stepWall(ms: number): void {
     check(Number.isFinite(ms), "ms", "a finite number of milliseconds", ms);
     this.#host.wall += ms;
-    this.#clock.recheck();
+    this.#clock.compare();
   }
 
   /** Suspends the machine: wall and boot time go on, monotonic time and every timer stand still. */
@@ -126,7 +126,7 @@ export class VirtualClock implements Clock {
     const asleep = duration("ms", ms);
     this.#host.wall += asleep;
     this.#host.boot += asleep;
-    this.#clock.recheck();
+    this.#clock.compare();
   }
 
   /**
