@@ -135,11 +135,9 @@ function stallLimitOf(state: DeadlineState, phase: DeadlinePhase): number | null
   return latest ?? (state.run === 0 ? null : undefined);
 }
 
-function isLimitOf(phase: DeadlinePhase, limit: number | null): boolean {
-  const { stallMs } = phase;
-  if (stallMs === undefined) return limit === null;
-  if (typeof stallMs === "number") return limit === stallMs;
-  return limit === null || Object.values(stallMs).includes(limit);
+/** Whether a phase whose limits stand by step may have this one in force. */
+function isLimitOf({ stallMs }: DeadlinePhase, limit: number | null): boolean {
+  return limit === null || (typeof stallMs === "object" && Object.values(stallMs).includes(limit));
 }
 
 function* configurationFaults(state: DeadlineState): Generator<Fault> {
