@@ -25,7 +25,8 @@ const LATE = /^test\/|odd-lists|foreign-words|word-index|compare-catalogs|bootst
 /** Minutes of combinations, races on real timers, servers, processes and generated pages. */
 const LEFT_OUT = /^test\/(deadline\/exhaustive|phase\/(guide|metamorphic|reconciler-races|totality)|retry\/)/;
 /** Single tests of the same kind, and one that counts cases, of which there are fewer here. */
-const TOO_LONG = /100 000|a way out that is one|than a call takes arguments|more than eight kinds|asked before changes no answer|deep value in it/;
+const TOO_LONG =
+  /100 000|a way out that is one|than a call takes arguments|more than eight kinds|asked before changes no answer|deep value in it/;
 
 function testFiles(sources) {
   const room = process.env.MUTATION_ROOM;
