@@ -349,6 +349,34 @@ describe("a live deadline", () => {
     );
   });
 
+  it.each([
+    ["clock", {}, "a Clock"],
+    ["timers", {}, "a TimerQueue"],
+    ["commit", 5, "a function"],
+    ["progressEveryMs", -1, "a safe integer, 0 or more"],
+  ])("says what is expected of %s", (field, wrong, expected) => {
+    const options = { attempt: "a1", [field]: wrong } as unknown as { attempt: string };
+    expect(() => PhasedDeadline.start(plan, options)).toThrow(
+      `Invalid deadline option: ${field} must be ${expected}, got `,
+    );
+    for (const none of [5, "x"])
+      expect(() => PhasedDeadline.start(plan, none as never)).toThrow(
+        expect.objectContaining({ code: "INVALID_OPTION", field: "" }),
+      );
+    expect(() => PhasedDeadline.restore({ schemaVersion: 2 } as never)).toThrow(
+      "Invalid deadline state: schemaVersion must be 1, as decoding leaves it, got 2",
+    );
+  });
+
+  it("counts a second pause and its end above those that it knows of", () => {
+    const { deadline } = start();
+    for (const seq of [1, 2, 3, 4]) {
+      if (seq % 2 === 1) deadline.pause();
+      else deadline.resume();
+      expect(deadline.state.pauseSeq).toBe(seq);
+    }
+  });
+
   it("takes null for no options", () => {
     const options = null as unknown as PhasedDeadlineOptions & { readonly attempt: string };
     expect(() => PhasedDeadline.start(plan, options)).toThrow(/deadline options must be an object, got null/);
