@@ -187,8 +187,7 @@ function rejections(
   const add = (fact: RejectedEvidence["fact"], value: unknown, why: string): void => {
     rejected.push({ fact, value, why });
   };
-  if (lost || observation.exists === null)
-    add("exists", null, "the look-up failed, which says nothing about the sandbox");
+  if (lost || observation.exists === null) add("exists", null, unlearntWhy(observation));
   else if (observation.stale)
     add("stale", true, "the observation is of another run or generation, or its backend did not answer");
   if (observation.behind)
@@ -210,6 +209,13 @@ function rejections(
   if (observation.suspended === true && record.desired === "running" && rule.name !== "empty-backend")
     add("suspended", true, suspendedWhy(rule, observation));
   return rejected;
+}
+
+/** An observer that was given something else says so; nobody's message is read. */
+function unlearntWhy({ message }: Observation): string {
+  return message === null
+    ? "the look-up failed, which says nothing about the sandbox"
+    : `nothing was learnt, which says nothing about the sandbox: ${message}`;
 }
 
 function suspendedWhy(rule: PhaseRule, observation: Observation): string {

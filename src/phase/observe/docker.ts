@@ -1,7 +1,8 @@
 import type { Observation } from "../observation.js";
 import { containerFacts, inspectedState, type ContainerState } from "./container.js";
-import { at, member, objectOf, textOf, wordOf, type JsonObject } from "./json.js";
+import { at, member, textOf, wordOf, type JsonObject } from "./json.js";
 import { isNotFound } from "./lookup-error.js";
+import { notTheObject, oneObject, type WantedObject } from "./one-object.js";
 import { instanceKeyOf, withoutObject, type ObserveOptions } from "./options.js";
 
 /**
@@ -30,9 +31,28 @@ export interface ListEntryInput {
   readonly error?: unknown;
 }
 
+/** What an engine's inspect answers: a list of it is what the command line prints. */
+export const INSPECT: WantedObject = {
+  said: "inspect must be one object with State",
+  isOne: hasState,
+};
+
+/** An entry of an engine's list. */
+export const SUMMARY: WantedObject = {
+  said: "summary must be one object with State",
+  isOne: hasState,
+};
+
+/** An image, a network or an engine's error has none. */
+function hasState(object: JsonObject): boolean {
+  const state = member(object, "State");
+  return state !== undefined && state !== null;
+}
+
 /**
  * The facts in what the Docker Engine shows of a container. Total: any JSON gives an observation, nothing throws, and
- * no message is parsed.
+ * no message is parsed. `docker inspect` prints a list: one of one container is that container; anything that is no
+ * container is no observation, with what was expected in `message`.
  *
  * @example
  * ```ts
@@ -46,9 +66,10 @@ export interface ListEntryInput {
  * @public
  */
 export function observeDockerInspect(input: InspectInput, options: ObserveOptions = {}): Observation {
-  const inspect = objectOf(member(input, "inspect"));
-  return inspect === null
-    ? withoutObject(member(input, "error"), options)
+  const given = member(input, "inspect");
+  const inspect = oneObject(given, INSPECT);
+  return typeof inspect === "string"
+    ? notTheObject(given, inspect, member(input, "error"), options)
     : containerFacts(inspectedState(inspect, options), options);
 }
 
@@ -69,11 +90,13 @@ export function observeDockerInspect(input: InspectInput, options: ObserveOption
  * @public
  */
 export function observeDockerListEntry(input: ListEntryInput, options: ObserveOptions = {}): Observation {
-  const inspect = objectOf(member(input, "inspect"));
-  if (inspect !== null) return observeDockerInspect({ inspect }, options);
+  const inspect = oneObject(member(input, "inspect"), INSPECT);
+  if (typeof inspect !== "string") return observeDockerInspect({ inspect }, options);
   const error = member(input, "error");
-  const summary = objectOf(member(input, "summary"));
-  if (summary === null || isNotFound(error)) return withoutObject(error, options);
+  const given = member(input, "summary");
+  const summary = oneObject(given, SUMMARY);
+  if (typeof summary === "string") return notTheObject(given, summary, error, options);
+  if (isNotFound(error)) return withoutObject(error, options);
   return containerFacts(listedState(summary, options), options);
 }
 

@@ -1,8 +1,9 @@
 import type { Observation, ObservationDraft } from "../observation.js";
-import { flagOf, integerOf, member, objectOf, textOf } from "./json.js";
+import { flagOf, integerOf, member, textOf } from "./json.js";
 import { fail } from "./failure.js";
 import { leavingGuest, restingGuest, runningGuest, suspendedGuest, unreadableGuest } from "./host-process.js";
-import { dropOtherRun, isForeignInstance, isOwnStop, withoutObject, type ObserveOptions } from "./options.js";
+import { notTheObject, oneObject, type WantedObject } from "./one-object.js";
+import { dropOtherRun, isForeignInstance, isOwnStop, type ObserveOptions } from "./options.js";
 
 /**
  * A libvirt domain's state, or what the look-up failed with.
@@ -15,6 +16,14 @@ export interface LibvirtInput {
   /** What the look-up failed with: only a definite not-found says that there is nothing. */
   readonly error?: unknown;
 }
+
+/** An entry that says nothing of any of these is no domain, or one of which nothing is known yet. */
+const FIELDS = ["state", "reason", "managedSave", "bootstrapping", "instanceId"];
+
+const DOMAIN: WantedObject = {
+  said: "domain must be one object with state",
+  isOne: (object) => FIELDS.some((field) => member(object, field) !== undefined),
+};
 
 /** Names of libvirt's states and, in order, of their reasons. */
 const STATES: readonly (readonly [name: string, reasons: readonly string[]])[] = [
@@ -82,8 +91,9 @@ const STATES: readonly (readonly [name: string, reasons: readonly string[]])[] =
  * @public
  */
 export function observeLibvirt(input: LibvirtInput, options: ObserveOptions = {}): Observation {
-  const domain = objectOf(member(input, "domain"));
-  if (domain === null) return withoutObject(member(input, "error"), options);
+  const given = member(input, "domain");
+  const domain = oneObject(given, DOMAIN);
+  if (typeof domain === "string") return notTheObject(given, domain, member(input, "error"), options);
   const state = integerOf(domain["state"]);
   const reason = integerOf(domain["reason"]);
   const draft = stateFacts(state, reason, flagOf(domain["managedSave"]) === true, options);

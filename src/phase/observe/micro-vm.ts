@@ -1,5 +1,5 @@
 import type { Observation, ObservationDraft } from "../observation.js";
-import { member, objectOf, textOf } from "./json.js";
+import { member, textOf, type JsonObject } from "./json.js";
 import {
   deadProcess,
   fenced,
@@ -11,7 +11,8 @@ import {
   suspendedGuest,
   unreadableGuest,
 } from "./host-process.js";
-import { withoutObject, type ObserveOptions } from "./options.js";
+import { notTheObject, oneObject, type WantedObject } from "./one-object.js";
+import type { ObserveOptions } from "./options.js";
 
 /**
  * Firecracker's instance info (`GET /`) and its process.
@@ -41,6 +42,13 @@ export interface CloudHypervisorInput {
   readonly error?: unknown;
 }
 
+const INSTANCE_INFO: WantedObject = {
+  said: "instanceInfo must be one object with state",
+  isOne: () => true,
+};
+
+const VM_INFO: WantedObject = { said: "vmInfo must be one object with state", isOne: () => true };
+
 /**
  * The facts in a Firecracker micro-VM. Total. Knows the state words of every release, among them the earliest and the
  * bare boolean of 0.23.
@@ -55,9 +63,11 @@ export interface CloudHypervisorInput {
  * @public
  */
 export function observeFirecracker(input: FirecrackerInput, options: ObserveOptions = {}): Observation {
-  const info = objectOf(member(input, "instanceInfo"));
-  const state = info === null ? undefined : (info["state"] ?? info["started"]);
-  return microVm(info !== null, firecrackerWord(state), textOf(state) ?? spelled(state), input, options);
+  const given = member(input, "instanceInfo");
+  const info = oneObject(given, INSTANCE_INFO);
+  const state = typeof info === "string" ? undefined : (info["state"] ?? info["started"]);
+  const answer = { given, info, word: firecrackerWord(state), spelled: textOf(state) ?? spelled(state) };
+  return microVm(answer, input, options);
 }
 
 /**
@@ -76,9 +86,10 @@ export function observeCloudHypervisor(
   input: CloudHypervisorInput,
   options: ObserveOptions = {},
 ): Observation {
-  const info = objectOf(member(input, "vmInfo"));
-  const state = info?.["state"];
-  return microVm(info !== null, stateWord(state), textOf(state), input, options);
+  const given = member(input, "vmInfo");
+  const info = oneObject(given, VM_INFO);
+  const state = typeof info === "string" ? undefined : info["state"];
+  return microVm({ given, info, word: stateWord(state), spelled: textOf(state) }, input, options);
 }
 
 /** Before the word there was a boolean: whether the instance was started. */
@@ -91,17 +102,24 @@ function spelled(state: unknown): string | null {
   return typeof state === "boolean" ? String(state) : null;
 }
 
+/** What the API answered: the object, or what was found in its place, and the state word in it. */
+interface Answer {
+  readonly given: unknown;
+  readonly info: JsonObject | string;
+  readonly word: string;
+  readonly spelled: string | null;
+}
+
 function microVm(
-  answered: boolean,
-  word: string,
-  spelledState: string | null,
+  { given, info, word, spelled: spelledState }: Answer,
   input: { readonly process?: unknown; readonly error?: unknown },
   options: ObserveOptions,
 ): Observation {
   const rawProcess = member(input, "process");
   const process = hostProcess(rawProcess);
   if (process?.alive === false) return fenced(deadProcess(process, options), rawProcess, options);
-  if (!answered && process?.alive !== true) return withoutObject(member(input, "error"), options);
+  if (typeof info === "string" && process?.alive !== true)
+    return notTheObject(given, info, member(input, "error"), options);
   return fenced(wordFacts(word, spelledState, options), rawProcess, options);
 }
 

@@ -8,7 +8,8 @@ import {
   type ConditionFinding,
 } from "./backend-conditions.js";
 import { fail } from "./failure.js";
-import { integerOf, member, objectOf, flagOf, textOf, wordOf } from "./json.js";
+import { integerOf, member, flagOf, textOf, wordOf } from "./json.js";
+import { notRead, oneObject, type WantedObject } from "./one-object.js";
 import {
   dropOtherRun,
   isForeignInstance,
@@ -75,6 +76,12 @@ const STOP_CONFIRMED: ReadonlySet<string> = new Set(["containerexited", "contain
 /** Ready=False reasons that only say that a suspension is on. */
 const SUSPENDING: ReadonlySet<string> = new Set(["sandboxsuspended", "sandboxstopped"]);
 
+/** Every field of the message may be left out, and none is called `kind`. */
+const STATUS: WantedObject = {
+  said: "status must be one DriverSandboxStatus",
+  isOne: (object) => !("kind" in object),
+};
+
 /**
  * The facts in an OpenShell driver's status. Total.
  *
@@ -100,10 +107,11 @@ export function observeOpenShellStatus(
   const error = member(input, "error");
   if (error !== undefined && error !== null) return withoutObject(error, options);
   const rawStatus = member(input, "status");
-  if (rawStatus === undefined) return withoutObject(undefined, options);
+  // A status of null is a sandbox that was reported without one.
+  const status = rawStatus === null ? null : oneObject(rawStatus, STATUS);
+  if (typeof status === "string") return notRead(status, options);
   const draft = present(observedAtOf(options));
   draft.bootstrapping = flagOf(member(input, "bootstrapping"));
-  const status = objectOf(rawStatus);
   if (status === null) {
     draft.deleting = null;
     draft.workload = "unknown";

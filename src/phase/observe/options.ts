@@ -1,7 +1,7 @@
 import { absent, unobserved, type ObservationDraft } from "../observation.js";
 import type { ExpectedRun } from "../record.js";
 import { instantOf } from "./instant.js";
-import type { JsonObject } from "./json.js";
+import { member } from "./json.js";
 import { isNotFound } from "./lookup-error.js";
 
 /**
@@ -35,8 +35,8 @@ export function withoutObject(error: unknown, options: ObserveOptions): Observat
 }
 
 /** Whether what came in place of a Kubernetes object is the API's refusal. */
-export function isRefusal(object: JsonObject): boolean {
-  return object["kind"] === "Status";
+export function isRefusal(value: unknown): boolean {
+  return member(value, "kind") === "Status";
 }
 
 /** Whether the caller's last accepted wish is that it does not run: an end is then our own stop at work. */

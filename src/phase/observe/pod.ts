@@ -2,7 +2,7 @@ import { messageWith } from "./backend-message.js";
 import { present, type Observation, type ObservationDraft } from "../observation.js";
 import { conditionsOf } from "./backend-conditions.js";
 import { fail } from "./failure.js";
-import { at, integerOf, member, objectOf, textOf, wordOf, type JsonObject } from "./json.js";
+import { at, integerOf, member, textOf, wordOf, type JsonObject } from "./json.js";
 import {
   dropOtherRun,
   instanceKeyOf,
@@ -14,6 +14,7 @@ import {
   withoutObject,
   type ObserveOptions,
 } from "./options.js";
+import { isOfKind, notTheObject, oneObject, type WantedObject } from "./one-object.js";
 import type { PodContainer } from "./pod-containers.js";
 import { isNodeSilence, waitingCause } from "./pod-reasons.js";
 import { endedFacts } from "./pod-end.js";
@@ -31,6 +32,11 @@ export interface PodInput {
   readonly error?: unknown;
 }
 
+const POD: WantedObject = {
+  said: "pod must be one object of kind Pod",
+  isOne: (object) => isOfKind(object, "Pod"),
+};
+
 /** A deletion that is overdue by this much, with containers still shown as running, is a kubelet that does not answer. */
 const OVERDUE_MS = 300_000;
 
@@ -39,7 +45,8 @@ const OVERDUE_MS = 300_000;
  *
  * The main container is the one annotated as default, else the first of the specification. Container states beat the
  * phase word, which says Running for a pod whose container crash-loops; `lastState` is history. A pod that is being
- * deleted is a run being stopped, not an object being removed: the sandbox outlives its pods.
+ * deleted is a run being stopped, not an object being removed: the sandbox outlives its pods. A list of one pod is that
+ * pod; anything that is no pod is no observation, with what was expected in `message`.
  *
  * @example
  * ```ts
@@ -51,9 +58,13 @@ const OVERDUE_MS = 300_000;
  * @public
  */
 export function observePod(input: PodInput, options: ObserveOptions = {}): Observation {
-  const pod = objectOf(member(input, "pod"));
-  if (pod === null) return withoutObject(member(input, "error"), options);
-  return isRefusal(pod) ? withoutObject(pod, options) : podFacts(pod, options);
+  const given = member(input, "pod");
+  const pod = oneObject(given, POD);
+  if (typeof pod === "string")
+    return isRefusal(given)
+      ? withoutObject(given, options)
+      : notTheObject(given, pod, member(input, "error"), options);
+  return podFacts(pod, options);
 }
 
 /** @internal */

@@ -1,9 +1,17 @@
 import type { Observation } from "../observation.js";
 import { containerFacts } from "./container.js";
-import { listedState, observeDockerInspect, type InspectInput, type ListEntryInput } from "./docker.js";
+import {
+  INSPECT,
+  listedState,
+  observeDockerInspect,
+  SUMMARY,
+  type InspectInput,
+  type ListEntryInput,
+} from "./docker.js";
 import { instantOf, instantOfSeconds } from "./instant.js";
-import { flagOf, integerOf, member, objectOf } from "./json.js";
+import { flagOf, integerOf, member } from "./json.js";
 import { isNotFound } from "./lookup-error.js";
+import { notTheObject, oneObject } from "./one-object.js";
 import { withoutObject, type ObserveOptions } from "./options.js";
 
 /**
@@ -39,11 +47,13 @@ export function observePodmanInspect(input: InspectInput, options: ObserveOption
  * @public
  */
 export function observePodmanListEntry(input: ListEntryInput, options: ObserveOptions = {}): Observation {
-  const inspect = objectOf(member(input, "inspect"));
-  if (inspect !== null) return observePodmanInspect({ inspect }, options);
+  const inspect = oneObject(member(input, "inspect"), INSPECT);
+  if (typeof inspect !== "string") return observePodmanInspect({ inspect }, options);
   const error = member(input, "error");
-  const summary = objectOf(member(input, "summary"));
-  if (summary === null || isNotFound(error)) return withoutObject(error, options);
+  const given = member(input, "summary");
+  const summary = oneObject(given, SUMMARY);
+  if (typeof summary === "string") return notTheObject(given, summary, error, options);
+  if (isNotFound(error)) return withoutObject(error, options);
   const ended = flagOf(summary["Exited"]) === true;
   const at = summary["ExitedAt"];
   return containerFacts(

@@ -8,6 +8,7 @@ import {
   runningGuest,
   unreadableGuest,
 } from "./host-process.js";
+import { notTheObject, oneObject, type WantedObject } from "./one-object.js";
 import { withoutObject, type ObserveOptions } from "./options.js";
 
 /**
@@ -26,6 +27,11 @@ export interface ProcessInput {
   readonly error?: unknown;
 }
 
+const PROCESS: WantedObject = {
+  said: "process must be one object with alive, exitCode and signal",
+  isOne: () => true,
+};
+
 /**
  * The facts in a process that a driver launched. Total.
  *
@@ -43,7 +49,10 @@ export interface ProcessInput {
  * @public
  */
 export function observeProcess(input: ProcessInput, options: ObserveOptions = {}): Observation {
-  const raw = member(input, "process");
+  const given = member(input, "process") ?? null;
+  const raw = given === null ? null : oneObject(given, PROCESS);
+  // What is no process does not say that there is none: the folder alone would make it a sandbox at rest.
+  if (typeof raw === "string") return notTheObject(given, raw, member(input, "error"), options);
   const process = hostProcess(raw);
   if (process === null) {
     const folder = fromStateFolder(member(input, "stateDir"), options);

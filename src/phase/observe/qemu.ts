@@ -10,6 +10,7 @@ import {
   suspendedGuest,
   unreadableGuest,
 } from "./host-process.js";
+import { notTheObject, oneObject, type WantedObject } from "./one-object.js";
 import { isOwnStop, withoutObject, type ObserveOptions } from "./options.js";
 
 /**
@@ -27,6 +28,12 @@ export interface QemuInput {
   /** What the look-up failed with: only a definite not-found says that there is nothing. */
   readonly error?: unknown;
 }
+
+/** A reply that says an error is one too, and of which nothing is learnt. */
+const REPLY: WantedObject = {
+  said: "qmp must be the reply to query-status, with return.status",
+  isOne: (object) => "error" in object,
+};
 
 /**
  * The facts in a QEMU guest. Total.
@@ -54,7 +61,14 @@ export function observeQemu(input: QemuInput, options: ObserveOptions = {}): Obs
     return fenced(draft, rawProcess, options);
   }
   const status = textOf(at(input, "qmp", "return", "status"));
-  if (status === null && process === null) return withoutObject(member(input, "error"), options);
+  if (status === null && process === null) {
+    const qmp = member(input, "qmp");
+    const reply = oneObject(qmp, REPLY);
+    const error = member(input, "error");
+    return typeof reply === "string"
+      ? notTheObject(qmp, reply, error, options)
+      : withoutObject(error, options);
+  }
   return fenced(statusFacts(status, input, events, options), rawProcess, options);
 }
 

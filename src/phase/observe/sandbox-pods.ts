@@ -31,11 +31,16 @@ export function sandboxPods(sandbox: JsonObject, pods: unknown, options: Observe
 function listing(pods: unknown): SandboxPods["listed"] {
   if (Array.isArray(pods)) return "all";
   const list = objectOf(pods);
-  if (list === null || list["kind"] === "Status" || !("items" in list)) return "no";
+  if (list === null || !isPodList(list) || !("items" in list)) return "no";
   const items = list["items"];
   if (items !== null && !Array.isArray(items)) return "no";
   const remaining = integerOf(at(list, "metadata", "remainingItemCount")) ?? 0;
   return textOf(at(list, "metadata", "continue")) === null && remaining <= 0 ? "all" : "part";
+}
+
+/** A list of anything else proves nothing about pods, and an empty one is no proof that there is none. */
+function isPodList({ kind }: JsonObject): boolean {
+  return kind === undefined || kind === null || kind === "" || kind === "PodList" || kind === "List";
 }
 
 function isOwned(pod: JsonObject, sandbox: JsonObject): boolean {

@@ -2,8 +2,9 @@ import { messageWith } from "./backend-message.js";
 import { present, type Observation, type ObservationDraft } from "../observation.js";
 import { conditionsOf, type BackendCondition } from "./backend-conditions.js";
 import { fail } from "./failure.js";
-import { at, member, objectOf, textOf } from "./json.js";
+import { at, member, textOf } from "./json.js";
 import { dropOtherRun, isForeignInstance, isRefusal, observedAtOf, withoutObject } from "./options.js";
+import { isOfKind, notTheObject, oneObject, type WantedObject } from "./one-object.js";
 import { sandboxPods } from "./sandbox-pods.js";
 import { sandboxView, type SandboxResourceOptions, type SandboxView } from "./sandbox-view.js";
 
@@ -21,6 +22,11 @@ export interface SandboxResourceInput {
   readonly error?: unknown;
 }
 
+const SANDBOX: WantedObject = {
+  said: "sandbox must be one object of kind Sandbox",
+  isOne: (object) => isOfKind(object, "Sandbox"),
+};
+
 /**
  * The facts in an agent-sandbox custom resource and its pods, for every controller release from 0.1 to 0.5.6. Total,
  * and no message is parsed.
@@ -28,7 +34,8 @@ export interface SandboxResourceInput {
  * Intent is read from the specification and the workload from the pods that the sandbox controls; conditions of an
  * older generation, twins that contradict each other and the saved v1alpha1 annotation are no evidence. Controllers up
  * to 0.4.6 say Ready at zero replicas with no pod, and 0.5.0 to 0.5.3 never take Suspended back: neither word stands
- * against the specification and the pods.
+ * against the specification and the pods. A list of one Sandbox is that one; anything that is none is no observation,
+ * with what was expected in `message`.
  *
  * @example
  * ```ts
@@ -45,9 +52,12 @@ export function observeSandboxResource(
   input: SandboxResourceInput,
   options: SandboxResourceOptions = {},
 ): Observation {
-  const sandbox = objectOf(member(input, "sandbox"));
-  if (sandbox === null) return withoutObject(member(input, "error"), options);
-  if (isRefusal(sandbox)) return withoutObject(sandbox, options);
+  const given = member(input, "sandbox");
+  const sandbox = oneObject(given, SANDBOX);
+  if (typeof sandbox === "string")
+    return isRefusal(given)
+      ? withoutObject(given, options)
+      : notTheObject(given, sandbox, member(input, "error"), options);
   const pods = sandboxPods(sandbox, member(input, "pods"), options);
   const view = sandboxView(sandbox, pods, options);
   const draft = present(observedAtOf(options));
