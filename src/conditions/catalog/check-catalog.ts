@@ -18,11 +18,13 @@ const CLASSES = ["waiting", "transient", "terminal", "informational"];
 /**
  * Refuses a catalog that contradicts itself.
  *
+ * @param inherited - How many of the emissions, the first ones, are another catalog's: those of its own count from 0.
+ *
  * @throws SlipwayError `INVALID_CATALOG` - with the path of the first wrong field.
  *
  * @internal
  */
-export function checkCatalog(catalog: ReasonCatalog): void {
+export function checkCatalog(catalog: ReasonCatalog, inherited = 0): void {
   const check: Check = (valid, field, expected, value) => {
     if (!valid) throw invalidCatalog(field, expected, value);
   };
@@ -43,7 +45,10 @@ export function checkCatalog(catalog: ReasonCatalog): void {
   for (const [reason, entry] of Object.entries(retired)) checkRetired(catalog, reason, entry, check);
   for (const [reason, entry] of Object.entries(reasons)) checkReferences(catalog, reason, entry, check);
   checkWords(catalog, check);
-  emits.forEach((emission, index) => checkEmission(catalog, emission, index, check));
+  emits.forEach((emission, index) => {
+    const at = index < inherited ? `base.emits[${index}]` : `emits[${index - inherited}]`;
+    checkEmission(catalog, emission, index, at, check);
+  });
 }
 
 function checkType(type: string, entry: ConditionTypeEntry, check: Check): void {
@@ -158,8 +163,13 @@ function checkRetired(catalog: ReasonCatalog, reason: string, entry: RetiredReas
   checkReplacement(catalog, at, replacedBy, check);
 }
 
-function checkEmission(catalog: ReasonCatalog, emission: ReasonEmission, index: number, check: Check): void {
-  const at = `emits[${index}]`;
+function checkEmission(
+  catalog: ReasonCatalog,
+  emission: ReasonEmission,
+  index: number,
+  at: string,
+  check: Check,
+): void {
   check(isObject(emission), at, "an object", emission);
   const { operation, cause, type, reason, generalReasons = [], since = 1 } = emission;
   check(isText(operation), `${at}.operation`, "a name", operation);

@@ -433,6 +433,21 @@ describe("extendCatalog", () => {
     );
   });
 
+  it("counts the emissions as they were given, not those of the base", () => {
+    const fieldOf = (...emits: unknown[]): unknown => {
+      try {
+        return extendCatalog(sandboxReasons, { prefix: "Acme", reasons: {}, emits } as never);
+      } catch (error) {
+        return (error as { field?: string }).field;
+      }
+    };
+    const own = { operation: "acme", cause: "licence", type: "Ready", reason: "Starting" };
+    expect(fieldOf({ ...own, reason: "Nope" })).toBe("emits[0].reason");
+    expect(fieldOf(own, { ...own, cause: "" })).toBe("emits[1].cause");
+    expect(fieldOf(own, own)).toBe("emits[1]");
+    expect(fieldOf(sandboxReasons.emits[0])).toBe("emits[0]");
+  });
+
   it("refuses a name that the base has, prefix or not", () => {
     expect(() => extendCatalog(catalog, { prefix: "Acme", reasons: { AcmeLicenseMissing: entry } })).toThrow(
       expect.objectContaining({ field: "prefix" }),

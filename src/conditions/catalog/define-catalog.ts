@@ -97,8 +97,9 @@ export function defineReasonCatalog<
 /** A frozen copy of a catalog that holds. */
 function checked<Name extends string, Type extends string>(
   catalog: ReasonCatalog<Name, Type>,
+  inherited = 0,
 ): ReasonCatalog<Name, Type> {
-  checkCatalog(catalog);
+  checkCatalog(catalog, inherited);
   let copy: ReasonCatalog<Name, Type>;
   try {
     copy = structuredClone(catalog);
@@ -197,14 +198,15 @@ export function extendCatalog<
   for (const type of Object.keys(types)) {
     if (Object.hasOwn(base.types, type)) throw invalidCatalog(`types.${type}`, "a new name", type);
   }
-  return checked({
+  const extended = {
     name,
     contract,
     types: { ...base.types, ...(types as Readonly<Record<Type, ConditionTypeEntry>>) },
     reasons: { ...base.reasons, ...(reasons as Readonly<Record<Name, ReasonEntry>>) },
     emits: [...base.emits, ...(emits as readonly ReasonEmission[])],
     retired: { ...base.retired, ...retired },
-  });
+  };
+  return checked(extended, base.emits.length);
 }
 
 function isObject(value: unknown): boolean {
