@@ -1,5 +1,6 @@
 import { checkEvent } from "./check-event.js";
 import { applyClaimCleanup, applyCleanupDone, applyWaiveCleanup } from "./cleanup.js";
+import { checkDecoded } from "./decoded.js";
 import type { DeadlineEvent } from "./event.js";
 import { checkInstant } from "./instant.js";
 import type { DeadlineStep } from "./outcome.js";
@@ -47,6 +48,7 @@ export function applyDeadlineEvent(
   event: DeadlineEvent,
   now: number,
 ): DeadlineStep<DeadlineState> {
+  checkDecoded("deadline state", state);
   checkEvent(event);
   checkInstant("now", now);
   const instant = now > state.observedAt ? now : state.observedAt;

@@ -1,4 +1,5 @@
 import { transitionTime, type Condition, type ConditionCause } from "../conditions/index.js";
+import { checkDecoded } from "./decoded.js";
 import { checkInstant } from "./instant.js";
 import { expireIfDue } from "./settle.js";
 import type { DeadlineState } from "./state.js";
@@ -50,6 +51,7 @@ export function deadlineConditions(
   now: number,
   options: DeadlineConditionsOptions = {},
 ): readonly Condition[] {
+  checkDecoded("deadline state", state);
   checkInstant("now", now);
   switch (state.status) {
     case "completed":

@@ -2,6 +2,7 @@ import { systemClock } from "../clock/index.js";
 import { hasMethod, invalid, kindOf, show } from "../errors.js";
 import { CommittedRunner } from "./committed-runner.js";
 import { StartRefusedError } from "./deadline-errors.js";
+import { checkDecoded } from "./decoded.js";
 import { DeadlineRunner } from "./deadline-runner.js";
 import type { ChangeEvent, CleanupDoneEvent, DeadlineEvent, ProgressEvent, RejectEvent } from "./event.js";
 import type { EventMaker } from "./event-maker.js";
@@ -15,6 +16,7 @@ import type {
 import type { Listener } from "../events/index.js";
 import type { DeadlineOutcome } from "./outcome.js";
 import { definePlan, type DeadlinePlan, type PlanDefinition } from "./plan.js";
+import { checkReport } from "./progress-report.js";
 import { rebaseClock } from "./rebase.js";
 import { startAttemptAt } from "./start.js";
 import type { DeadlineState } from "./state.js";
@@ -104,15 +106,7 @@ export class PhasedDeadline<Answer = DeadlineOutcome> implements Disposable {
     options: PhasedDeadlineRestoreOptions = {},
   ): PhasedDeadline | CommittedDeadline {
     checkOptions(options);
-    const schemaVersion: unknown = (state as DeadlineState | null | undefined)?.schemaVersion;
-    if (schemaVersion !== 1)
-      throw invalid(
-        "INVALID_STATE",
-        "deadline state",
-        "schemaVersion",
-        "1, as decoding leaves it",
-        schemaVersion,
-      );
+    checkDecoded("deadline state", state);
     const { rebase = true } = options;
     const onThisClock = rebase ? rebaseClock(state, (options.clock ?? systemClock).now()) : state;
     return new PhasedDeadline<DeadlineOutcome>(onThisClock, options, state.version);
@@ -144,6 +138,7 @@ export class PhasedDeadline<Answer = DeadlineOutcome> implements Disposable {
   progress(
     event: Omit<ProgressEvent, "type" | "attempt" | "phase"> & { readonly phase?: string | undefined },
   ): Answer {
+    checkReport(event);
     return this.#runner.progress(event) as Answer;
   }
 

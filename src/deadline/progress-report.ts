@@ -1,3 +1,4 @@
+import { invalid, kindOf } from "../errors.js";
 import type { ProgressEvent } from "./event.js";
 import type { DeadlineState } from "./state.js";
 
@@ -9,6 +10,12 @@ import type { DeadlineState } from "./state.js";
 export type ProgressReport = Omit<ProgressEvent, "type" | "attempt" | "phase"> & {
   readonly phase?: string | undefined;
 };
+
+/** Refuses what is no report, before anything of it is looked at. @internal */
+export function checkReport(report: unknown): void {
+  if (typeof report !== "object" || report === null)
+    throw invalid("INVALID_EVENT", "progress", "report", "an object", report, kindOf(report));
+}
 
 /** The event that a report stands for on this state. @internal */
 export function progressOf(state: DeadlineState, report: ProgressReport): ProgressEvent {

@@ -1,4 +1,5 @@
 import { boundsOf, deadlineAt, limitedBy, type DeadlineBounds } from "./bounds.js";
+import { checkDecoded } from "./decoded.js";
 import { checkInstant } from "./instant.js";
 import { expireIfDue } from "./settle.js";
 import type { DeadlineState, DeadlineStatus, LimitedBy } from "./state.js";
@@ -55,6 +56,7 @@ export interface DeadlineReading {
  * @public
  */
 export function readDeadline(state: DeadlineState, now: number): DeadlineReading {
+  checkDecoded("deadline state", state);
   checkInstant("now", now);
   const instant = Math.max(now, state.observedAt);
   const seen = expireIfDue(state, instant);

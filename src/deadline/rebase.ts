@@ -1,3 +1,4 @@
+import { checkDecoded } from "./decoded.js";
 import { after, checkInstant } from "./instant.js";
 import type { DeadlineState } from "./state.js";
 
@@ -13,6 +14,7 @@ import type { DeadlineState } from "./state.js";
  * @public
  */
 export function rebaseClock(state: DeadlineState, now: number): DeadlineState {
+  checkDecoded("deadline state", state);
   checkInstant("now", now);
   if (now >= state.observedAt) return state;
   const by = now - state.observedAt;

@@ -1,3 +1,4 @@
+import { checkInput } from "./check-input.js";
 import {
   deleteRules,
   startRules,
@@ -32,6 +33,7 @@ export type AllowedOperations = Readonly<Record<Operation, GateDecision>>;
  * @public
  */
 export function allowedOperations(input: GateInput): AllowedOperations {
+  checkInput(input);
   return {
     start: gate(startRules, input),
     stop: gate(stopRules, input),

@@ -1,4 +1,5 @@
 import type { ConditionUpdate } from "../conditions/index.js";
+import { checkInput } from "./check-input.js";
 import { isLiveSession, type PhaseInput } from "./evidence.js";
 import { unobserved, type Observation, type Tri } from "./observation.js";
 import type { Phase } from "./phase.js";
@@ -67,9 +68,13 @@ const UNOBSERVED: Observation = Object.freeze(unobserved(null));
  * derivePhase({ record, observation, now: Date.now() }).phase; // => "Completed"
  * ```
  *
+ * @throws SlipwayError `INVALID_OPTION` - for a mistake of the caller: no record, no phase in it, or no `now`. A phase of
+ * a newer peer is none.
+ *
  * @public
  */
 export function derivePhase(input: PhaseInput): PhaseDecision {
+  checkInput(input);
   const { record } = input;
   const observation = input.observation ?? UNOBSERVED;
   const { session } = input;

@@ -2,6 +2,7 @@ import type { Condition } from "../conditions/index.js";
 import { SlipwayError } from "../errors.js";
 import type { AttemptContext } from "./attempt.js";
 import {
+  operationFault,
   resolveOptions,
   withOptions,
   type BootstrapRetrierOptions,
@@ -63,6 +64,8 @@ export class BootstrapRetrier {
    * restored one was already over.
    */
   run<T>(operation: BootstrapOperation<T>): Promise<T> {
+    const fault = operationFault(operation);
+    if (fault !== undefined) return rejectedWith(fault);
     if (this.#record.beside !== undefined) this.#record.beside = undefined;
     if (this.#run !== undefined) {
       if (!this.#run.isOver)
@@ -249,6 +252,8 @@ export function retryBootstrap<T>(
   options: BootstrapRetrierOptions = {},
 ): Promise<T> {
   const resolved = resolveOptions(options);
+  const fault = operationFault(operation);
+  if (fault !== undefined) return rejectedWith(fault);
   const run = new Run<T>(new RunRecord(resolved, resolved.restore), operation, false);
   const attempt = run.open();
   if (attempt === undefined) return run.goOnWithout();

@@ -211,6 +211,11 @@ function isBackoff(value: unknown): boolean {
   }
 }
 
+/** What is wrong with an operation that cannot be called; `undefined` for one that can. */
+export function operationFault(operation: unknown): Error | undefined {
+  return typeof operation === "function" ? undefined : wrong("operation", "a function", operation);
+}
+
 function isClock(value: unknown): boolean {
   return hasFunction(value, "now") && hasFunction(value, "schedule");
 }

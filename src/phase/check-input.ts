@@ -1,0 +1,26 @@
+import { invalid, kindOf } from "../errors.js";
+
+/**
+ * Refuses what is a mistake of the caller, by name and with the kind of what was found: what is looked at holds what a
+ * sandbox says. Words that this version does not know are no mistake.
+ *
+ * @throws SlipwayError `INVALID_OPTION` naming the field.
+ *
+ * @internal
+ */
+export function checkInput(input: unknown): void {
+  if (typeof input !== "object" || input === null) throw wrong("input", "an object", input);
+  const { record, observation, session, now } = input as Readonly<Record<string, unknown>>;
+  if (typeof record !== "object" || record === null) throw wrong("record", "an object", record);
+  const { phase } = record as { readonly phase?: unknown };
+  if (typeof phase !== "string") throw wrong("record.phase", "a text", phase);
+  if (observation !== undefined && typeof observation !== "object")
+    throw wrong("observation", "an object or null", observation);
+  if (session !== undefined && typeof session !== "object")
+    throw wrong("session", "an object or null", session);
+  if (typeof now !== "number" || Number.isNaN(now)) throw wrong("now", "a number of epoch milliseconds", now);
+}
+
+function wrong(field: string, expected: string, value: unknown): Error {
+  return invalid("INVALID_OPTION", "phase input", field, expected, value, kindOf(value));
+}

@@ -1,0 +1,145 @@
+import { describe, expect, it } from "vitest";
+import {
+  allowedOperations,
+  applyDeadlineEvent,
+  applyStepEvent,
+  BootstrapRetrier,
+  deadlineConditions,
+  definePlan,
+  derivePhase,
+  formatStep,
+  PhasedDeadline,
+  readDeadline,
+  readSteps,
+  rebaseClock,
+  rebaseTracker,
+  reconcileRecord,
+  retryBootstrap,
+  type SlipwayError,
+} from "../src/index.js";
+import { VirtualClock } from "../src/testing/index.js";
+
+/** What a call says of a mistake: the code, the field, and what of the value is shown. */
+function said(call: () => unknown): Partial<SlipwayError> {
+  try {
+    call();
+  } catch (error) {
+    const { name, code, field, message } = error as SlipwayError;
+    return { name, code, field, message };
+  }
+  return {};
+}
+
+const SECRET = "hunter2-in-a-text";
+const record = { phase: "Ready", desired: "running", since: 0 } as const;
+
+describe("an argument that is none", () => {
+  it.each<[string, unknown, string, string]>([
+    ["nothing", undefined, "input", "input must be an object, got undefined"],
+    ["null", null, "input", "input must be an object, got null"],
+    ["no record", {}, "record", "record must be an object, got undefined"],
+    ["a text as the record", { record: SECRET, now: 1 }, "record", "record must be an object, got String"],
+    ["no phase", { record: {}, now: 1 }, "record.phase", "record.phase must be a text, got undefined"],
+    [
+      "a text as the observation",
+      { record, observation: SECRET, now: 1 },
+      "observation",
+      "observation must be an object or null, got String",
+    ],
+    [
+      "a text as the session",
+      { record, observation: null, session: SECRET, now: 1 },
+      "session",
+      "session must be an object or null, got String",
+    ],
+    [
+      "no time",
+      { record, observation: null },
+      "now",
+      "now must be a number of epoch milliseconds, got undefined",
+    ],
+    [
+      "a time that is none",
+      { record, observation: null, now: Number.NaN },
+      "now",
+      "now must be a number of epoch milliseconds, got Number",
+    ],
+    [
+      "a text as the time",
+      { record, observation: null, now: SECRET },
+      "now",
+      "now must be a number of epoch milliseconds, got String",
+    ],
+  ])("of derivePhase and allowedOperations is named: %s", (_what, input, field, says) => {
+    for (const decide of [derivePhase, allowedOperations]) {
+      const error = said(() => decide(input as never));
+      expect(error).toEqual({
+        name: "SlipwayError",
+        code: "INVALID_OPTION",
+        field,
+        message: `Invalid phase input: ${says}`,
+      });
+    }
+  });
+
+  it("of derivePhase is no word of a newer peer", () => {
+    const newer = { ...record, phase: "Hibernating" } as never;
+    expect(derivePhase({ record: newer, observation: null, now: 1 }).phase).toBe("Hibernating");
+    expect(said(() => reconcileRecord(newer, null, null, undefined as never)).field).toBe("now");
+  });
+
+  it.each<[string, () => unknown, string]>([
+    ["rebaseClock", () => rebaseClock({} as never, 1), "deadline state"],
+    ["readDeadline", () => readDeadline(undefined as never, 1), "deadline state"],
+    ["deadlineConditions", () => deadlineConditions(SECRET as never, 1), "deadline state"],
+    ["applyDeadlineEvent", () => applyDeadlineEvent({} as never, { type: "tick" }, 1), "deadline state"],
+    ["rebaseTracker", () => rebaseTracker({} as never, 1), "progress state"],
+    ["readSteps", () => readSteps(null as never, 1), "progress state"],
+    ["applyStepEvent", () => applyStepEvent({} as never, {} as never, 1), "progress state"],
+  ])("of %s is a state that was decoded", (_name, call, subject) => {
+    expect(said(call)).toEqual({
+      name: "SlipwayError",
+      code: "INVALID_STATE",
+      field: "schemaVersion",
+      message: `Invalid ${subject}: schemaVersion must be 1, as decoding leaves it, got undefined`,
+    });
+  });
+
+  it("of a live deadline's progress() is named", () => {
+    const plan = definePlan({ phases: [{ name: "preparation", budgetMs: 1000 }] });
+    using deadline = PhasedDeadline.start(plan, { attempt: "a1", clock: new VirtualClock() });
+    for (const report of [undefined, null, SECRET]) {
+      const error = said(() => deadline.progress(report as never));
+      expect(error).toMatchObject({ name: "SlipwayError", code: "INVALID_EVENT", field: "report" });
+      expect(error.message).not.toContain(SECRET);
+    }
+  });
+
+  it.each<[unknown, string, string]>([
+    [undefined, "step", "step must be an object, got undefined"],
+    [null, "step", "step must be an object, got null"],
+    [{}, "step.label", "step.label must be a text, got undefined"],
+    [
+      { label: "Image exported" },
+      "step.elapsedMs",
+      "step.elapsedMs must be a number of milliseconds, got undefined",
+    ],
+  ])("of formatStep is named: %j", (step, field, says) => {
+    expect(said(() => formatStep(step as never))).toEqual({
+      name: "SlipwayError",
+      code: "INVALID_OPTION",
+      field,
+      message: `Invalid step line: ${says}`,
+    });
+  });
+
+  it("of a retrier is an operation, and no failure of one", async () => {
+    const refusal = { name: "SlipwayError", code: "INVALID_OPTION", field: "operation" };
+    for (const operation of [undefined, null, SECRET, {}]) {
+      await expect(retryBootstrap(operation as never)).rejects.toMatchObject(refusal);
+      const retrier = new BootstrapRetrier();
+      await expect(retrier.run(operation as never)).rejects.toMatchObject(refusal);
+      expect(retrier.status()).toMatchObject({ attempt: 0, lastError: null });
+    }
+  });
+});
