@@ -23,6 +23,15 @@ export class DeadlineExpiredError extends SlipwayError {
   }
 }
 
+/** The rules in words. No token is shown: whoever has an attempt's may act for it. */
+const WHY: Readonly<Record<StartRefusal, string>> = {
+  "previous-active": "the attempt before it (`previous`) is still active, so complete or cancel that first",
+  "token-reused": "its token is that of the attempt before it (`previous`), so mint a new one",
+  "cleanup-pending":
+    "the cleanup of the attempt before it (`previous`) is pending, so do it, or waive it, and give the state after that",
+  "parent-too-short": "its parent leaves less than `minStartMs`",
+};
+
 /**
  * Thrown by `PhasedDeadline.start` when the rules forbid the start; `startAttempt` returns the same as a value.
  *
@@ -39,9 +48,10 @@ export class StartRefusedError extends SlipwayError {
   /** For the library's own use: `field` names the option that stands in the way. */
   constructor(refused: StartRefusal, remainingMs: number | undefined) {
     const rest = remainingMs === undefined ? "" : ` (${remainingMs} ms are left)`;
+    const why = WHY[refused];
     const field =
       refused === "parent-too-short" ? "parent" : refused === "token-reused" ? "attempt" : "previous";
-    super("START_REFUSED", `The attempt may not start: ${refused}${rest}`, { field });
+    super("START_REFUSED", `The attempt may not start: ${refused}${rest}: ${why}`, { field });
     this.refused = refused;
     this.remainingMs = remainingMs;
   }

@@ -3,6 +3,7 @@ import { isSlipwayError } from "../errors.js";
 import { applyDeadlineEvent } from "./apply.js";
 import { PhasedDeadline } from "./phased-deadline.js";
 import { decodeDeadlineState } from "../schema/index.js";
+import { VirtualClock } from "../testing/index.js";
 import { rebaseClock } from "./rebase.js";
 import { startAttempt, type StartAttemptOptions } from "./start.js";
 import type { DeadlineState } from "./state.js";
@@ -165,6 +166,35 @@ describe("startAttempt", () => {
       fresh({ now: 50, configuration: { generation: 1, committedAt } }).configuration?.committedAt;
     expect(committed(20)).toBe(20);
     expect(committed(80)).toBe(50);
+  });
+
+  it.each([
+    ["previous-active", "(`previous`) is still active", "previous"],
+    ["token-reused", "mint a new one", "attempt"],
+    ["cleanup-pending", "the cleanup of the attempt before it (`previous`) is pending", "previous"],
+    ["parent-too-short", "its parent leaves less than `minStartMs`", "parent"],
+  ] as const)("says of %s what to do, and shows no token", (refused, says, field) => {
+    const clock = new VirtualClock({ startAt: 20 });
+    const active = fresh({ attempt: "s3cret", now: 10 });
+    const cancelled = applyDeadlineEvent(
+      active,
+      { type: "cancel", attempt: "s3cret", reason: "x" },
+      11,
+    ).state;
+    const options = {
+      "previous-active": { attempt: "t0ken", previous: active },
+      "token-reused": { attempt: "s3cret", previous: cancelled },
+      "cleanup-pending": { attempt: "t0ken", previous: cancelled },
+      "parent-too-short": { attempt: "t0ken", parent: { deadlineAt: 20 } },
+    }[refused];
+    try {
+      PhasedDeadline.start(plan, { ...options, clock });
+      expect.unreachable("it started");
+    } catch (error) {
+      expect(error).toMatchObject({ code: "START_REFUSED", refused, field });
+      expect((error as Error).message).toContain(says);
+      expect((error as Error).message).not.toMatch(/s3cret|t0ken/);
+    }
   });
 
   it("is thrown by the live deadline, which has no value to refuse with", () => {
