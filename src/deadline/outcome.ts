@@ -1,6 +1,27 @@
 /**
  * Why an event was refused.
  *
+ * - `stale-attempt`: it names another attempt than the state's.
+ * - `expired`: the deadline had come before it, which this very call found; the state changed.
+ * - `settled`: the attempt had expired, completed or been cancelled before.
+ * - `duplicate`: it says nothing new: a position not above the mark, a phase that is entered already, a rejection that
+ *   is recorded, a `seq` not above the last.
+ * - `stale-run`: progress of an earlier run of the driver's work than the latest heard of.
+ * - `other-phase`: progress of a phase of the plan that is not the current one, or a rejection in a phase that changes
+ *   do not renew.
+ * - `unknown-phase`: the plan has no phase of this name.
+ * - `invalid-position`: the position is no finite number, 0 or more.
+ * - `too-many-steps`: the phase has as many steps, or parts of steps, as a state keeps.
+ * - `backward`: the phase to enter is an earlier one.
+ * - `unchanged`: the generation of a change is not above the recorded one.
+ * - `stale-commit`: a change that was committed before the recorded one.
+ * - `not-current`: a rejection of another configuration than the recorded one.
+ * - `not-pausable`: a plan without a ceiling for the attempt, which a pause could hold for ever.
+ * - `not-final-phase`: an attempt completes in the last phase only.
+ * - `not-needed`: no cleanup is pending.
+ * - `claimed`: another owner's claim on the cleanup still holds.
+ * - `not-owner`: the claim that this ends is not the latest, or none is held.
+ *
  * @public
  */
 export type RefusalReason =

@@ -56,6 +56,11 @@ export interface StartAttemptOptions {
 /**
  * Why an attempt may not start.
  *
+ * - `previous-active`: the attempt before it (`previous`) is neither over nor past its deadline.
+ * - `token-reused`: `attempt` is the token of the attempt before it.
+ * - `cleanup-pending`: what the attempt before it left is not cleaned up, and nobody waived that.
+ * - `parent-too-short`: the parent's deadline leaves less than `minStartMs`; `remainingMs` says how much.
+ *
  * @public
  */
 export type StartRefusal = "previous-active" | "token-reused" | "cleanup-pending" | "parent-too-short";
