@@ -39,6 +39,8 @@ interface Context {
 export interface ExplainKind {
   readonly expects: string;
   read(value: unknown, context: Context): readonly ExplainedObject[];
+  /** What an empty list means of the one sandbox that a record is of; absent: nothing. */
+  readonly none?: ((context: Context) => ExplainedObject) | undefined;
 }
 
 type Observe = (object: JsonObject, options: ObserveOptions) => Observation;
@@ -58,12 +60,22 @@ function each(expects: string, isOne: (object: JsonObject) => boolean, observe: 
 }
 
 function container(engine: string, inspect: Observe, list: Observe): ExplainKind {
-  return each(
+  const kind = each(
     `what ${engine} inspect or a ${engine} container list prints: objects with State`,
     (object) => asObject(object["State"]) !== null || typeof object["State"] === "string",
     (object, options) =>
       asObject(object["State"]) === null ? list(object, options) : inspect(object, options),
   );
+  return { ...kind, none: (context) => ({ name: null, observation: noContainer(engine, context) }) };
+}
+
+/** The list that an inspect prints of a container that is not there, and also where its engine did not answer. */
+function noContainer(engine: string, context: Context): Observation {
+  const absent = observeDockerInspect({ inspect: null, error: { statusCode: 404 } }, optionsOf(context));
+  return {
+    ...absent,
+    message: `no container in the list, so there is none if ${engine} gave no other error`,
+  };
 }
 
 /** A kind whose observer takes several parts: either all of them by name, or the bare main part. */

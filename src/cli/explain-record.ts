@@ -1,5 +1,5 @@
 import { show } from "../errors.js";
-import { parsePhase, type DesiredState, type SandboxRecord } from "../phase/index.js";
+import { parsePhase, phases, type DesiredState, type SandboxRecord } from "../phase/index.js";
 import { UsageError } from "./command.js";
 import { parseJson } from "./json-input.js";
 
@@ -27,7 +27,9 @@ export function readRecord(text: string, source: string): SandboxRecord {
   if (record === null) throw new UsageError(`expected ${EXPECTED}, found ${show(parsed)}`);
   const phase = parsePhase(record["phase"]);
   if (record["phase"] === undefined || !phase.known)
-    throw new UsageError(`expected a phase in the record, found ${show(record["phase"])}`);
+    throw new UsageError(
+      `expected a phase in the record, found ${show(record["phase"])}: a phase is ${phases.join(", ")}`,
+    );
   const instants = Object.fromEntries(INSTANTS.map((field) => [field, instant(record[field], field)]));
   return { ...record, since: 0, ...instants, phase: phase.phase, desired: desired(record["desired"]) };
 }

@@ -51,6 +51,30 @@ describe("slipway explain", () => {
     expect(out).toContain("sb-3 (docker)");
   });
 
+  it.each(["docker", "podman"])(
+    "takes the empty list of %s inspect for no container, given a record",
+    async (kind) => {
+      const files = { "-": "[]\n", record: JSON.stringify({ phase: "Ready", desired: "running" }) };
+      const { code, out } = await slipway(["explain", kind, "--record", "record"], files);
+      expect(code).toBe(0);
+      expect(out).toMatch(/reason +ComputeResourceMissing/);
+      expect(out).toContain("exists=false");
+      expect(out).toContain(`there is none if ${kind} gave no other error`);
+      const bare = await slipway(["explain", kind], files);
+      expect(bare).toMatchObject({ code: 2, out: "" });
+      expect(bare.err).toContain("found an empty list in standard input: there is no such container");
+      expect(bare.err).toContain("--record FILE");
+      const pods = await slipway(["explain", "pod", "--record", "record"], files);
+      expect(pods.err).toMatch(/found an empty list in standard input$/);
+    },
+  );
+
+  it("lists the phases where a record has none of them", async () => {
+    const files = { "-": JSON.stringify([exited]), record: JSON.stringify({ phase: "Prov" }) };
+    const { err } = await slipway(["explain", "docker", "--record", "record"], files);
+    expect(err).toContain('found "Prov": a phase is Provisioning, Starting, Ready,');
+  });
+
   it("uses the gateway's record, and says which evidence is of another run", async () => {
     const record = {
       phase: "Starting",

@@ -53,10 +53,16 @@ function explain(args: readonly string[], io: CommandIo): number {
   const now = momentOf(at, io);
   const record = recordFile === undefined ? assumedRecord : recordIn(io, recordFile);
   const where = sourceName(file);
-  const objects = saidOf(where, () =>
+  const read = saidOf(where, () =>
     kind.read(parseJson(readInput(io, file), file, kind.expects), { record, now }),
   );
-  if (objects.length === 0) throw new UsageError(`expected ${kind.expects}, found an empty list in ${where}`);
+  const { none } = kind;
+  const objects =
+    read.length === 0 && none !== undefined && recordFile !== undefined ? [none({ record, now })] : read;
+  if (objects.length === 0) {
+    const hint = none === undefined ? "" : ": there is no such container, which --record FILE explains";
+    throw new UsageError(`expected ${kind.expects}, found an empty list in ${where}${hint}`);
+  }
   const explanations = objects.map((object) => decide(object, record, recordFile === undefined, now));
   if (json !== undefined) {
     const plain = explanations.map((one) => ({ kind: name, ...one }));
