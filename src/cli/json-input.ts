@@ -1,4 +1,4 @@
-import { show } from "../errors.js";
+import { isSlipwayError, show } from "../errors.js";
 import { UsageError } from "./command.js";
 
 /**
@@ -19,7 +19,8 @@ export function saidOf<Result>(where: string, read: () => Result): Result {
   try {
     return read();
   } catch (error) {
-    if (!(error instanceof UsageError) || error.message.includes(where)) throw error;
+    if (!(error instanceof UsageError) && !isSlipwayError(error)) throw error;
+    if (error.message.includes(where)) throw error;
     throw new UsageError(`${error.message} in ${where}`, { cause: error });
   }
 }

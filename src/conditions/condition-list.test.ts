@@ -30,6 +30,12 @@ function condition(fields: Partial<Condition> = {}): Condition {
   };
 }
 
+it("says of a time that is none what is expected", () => {
+  const update = { type: "Ready", status: "True", reason: "AllUp", message: "" } as const;
+  for (const now of [undefined, Number.NaN, "12:00"])
+    expect(() => setCondition([], update, now as never)).toThrow(`Invalid now, in epoch ms: ${now}`);
+});
+
 describe("setCondition", () => {
   it("appends a type it has not seen, with the time in whole seconds", () => {
     expect(setCondition([], starting, at)).toEqual([condition()]);

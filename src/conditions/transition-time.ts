@@ -16,7 +16,10 @@ const RFC_3339 = /^\d{4}-\d\d-\d\dt\d\d:\d\d:\d\d(\.\d+)?(z|[+-]\d\d:\d\d)$/i;
  */
 export function transitionTime(at: number): string {
   if (!isInstant(at))
-    throw new SlipwayError("INVALID_INSTANT", `Invalid now: ${at}`, { field: "now", value: at });
+    throw new SlipwayError("INVALID_INSTANT", `Invalid now, in epoch ms: ${at}`, {
+      field: "now",
+      value: at,
+    });
   return render(at);
 }
 

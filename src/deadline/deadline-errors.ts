@@ -25,10 +25,9 @@ export class DeadlineExpiredError extends SlipwayError {
 
 /** The rules in words. No token is shown: whoever has an attempt's may act for it. */
 const WHY: Readonly<Record<StartRefusal, string>> = {
-  "previous-active": "the attempt before it (`previous`) is still active, so complete or cancel that first",
-  "token-reused": "its token is that of the attempt before it (`previous`), so mint a new one",
-  "cleanup-pending":
-    "the cleanup of the attempt before it (`previous`) is pending, so do it, or waive it, and give the state after that",
+  "previous-active": "the attempt before it (`previous`) is still active",
+  "token-reused": "its token is that of `previous`, so mint a new one",
+  "cleanup-pending": "the cleanup of the attempt before it (`previous`) is pending",
   "parent-too-short": "its parent leaves less than `minStartMs`",
 };
 

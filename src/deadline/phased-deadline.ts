@@ -260,7 +260,7 @@ function checkOptions(options: PhasedDeadlineOptions): void {
     clock !== undefined &&
     !(hasMethod(clock, "now") && (timers !== undefined || hasMethod(clock, "schedule")))
   )
-    throw wrongOption("clock", "a Clock", clock);
+    throw wrongOption("clock", "a Clock with now() and schedule()", clock);
   if (timers !== undefined && !hasMethod(timers, "scheduleFor"))
     throw wrongOption("timers", "a TimerQueue", timers);
   checkHook("commit", commit);

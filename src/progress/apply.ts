@@ -1,4 +1,3 @@
-import { checkDecoded } from "../deadline/decoded.js";
 import { checkInstant } from "../deadline/instant.js";
 import { isCount } from "./count.js";
 import { MAX_FOREIGN_UNITS, MAX_PARTS } from "./limits.js";
@@ -35,7 +34,6 @@ const NO_MARKS: readonly PartMark[] = Object.freeze([]);
  * @public
  */
 export function applyStepEvent(state: TrackerState, event: StepEvent, now: number): TrackerStep {
-  checkDecoded("progress state", state);
   checkStepEvent(event);
   checkInstant("now", now);
   const index = state.steps.findIndex(({ step }) => step === event.step);

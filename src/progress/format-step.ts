@@ -1,4 +1,4 @@
-import { invalid, kindOf } from "../errors.js";
+import { invalid } from "../errors.js";
 import { BYTES, isCount, percentage } from "./count.js";
 import { formatDuration, formatQuantity, printable } from "./quantity.js";
 
@@ -48,12 +48,14 @@ const QUIET_MS = 10_000;
  * formatStep({ ...step, position: 1_225_000_000, total: 4_900_000_000, elapsedMs: 45_500, finished: false }); // => "… Image exported from local Docker (local-big:1, 1.2 GB of 4.9 GB, 25 %) (45.5s)"
  * ```
  *
- * @throws SlipwayError `INVALID_OPTION` - for what has no label or no time.
+ * @throws SlipwayError `INVALID_OPTION` - for what has no label.
  *
  * @public
  */
 export function formatStep(step: StepLine): string {
-  checkLine(step);
+  const given: unknown = (step as StepLine | null | undefined)?.label;
+  if (typeof given !== "string")
+    throw invalid("INVALID_OPTION", "step", "label", "a text", given, typeof given);
   const { label, activeLabel, subject, elapsedMs, finished } = step;
   const facts = [printable(subject ?? ""), ...(finished ? resultOf(step) : stateOf(step))].filter(
     (text) => text !== "",
@@ -61,17 +63,6 @@ export function formatStep(step: StepLine): string {
   const about = facts.length === 0 ? "" : ` (${facts.join(", ")})`;
   const name = printable(finished ? label : (activeLabel ?? label));
   return `${finished ? "✓" : "…"} ${name}${about} (${formatDuration(elapsedMs)})`;
-}
-
-function checkLine(step: unknown): void {
-  if (typeof step !== "object" || step === null) throw wrong("step", "an object", step);
-  const { label, elapsedMs } = step as { readonly label?: unknown; readonly elapsedMs?: unknown };
-  if (typeof label !== "string") throw wrong("step.label", "a text", label);
-  if (typeof elapsedMs !== "number") throw wrong("step.elapsedMs", "a number of milliseconds", elapsedMs);
-}
-
-function wrong(field: string, expected: string, value: unknown): Error {
-  return invalid("INVALID_OPTION", "step line", field, expected, value, kindOf(value));
 }
 
 function resultOf({ position, unit }: StepLine): string[] {

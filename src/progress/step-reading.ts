@@ -1,4 +1,3 @@
-import { checkDecoded } from "../deadline/decoded.js";
 import { checkInstant } from "../deadline/instant.js";
 import { percentOf, positionOf, totalOf } from "./marks.js";
 import { rateAt } from "./pace.js";
@@ -66,7 +65,6 @@ export interface StepReading {
  * @public
  */
 export function readSteps(state: TrackerState, now: number): readonly StepReading[] {
-  checkDecoded("progress state", state);
   checkInstant("now", now);
   const at = Math.max(now, state.observedAt);
   return state.steps.map((step) => readStep(step, at));

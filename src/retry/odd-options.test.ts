@@ -58,7 +58,7 @@ describe("options that are none", () => {
     ["retryNowSpacingMs", { retryNowSpacingMs: 0 }, "a safe integer, 1 or more"],
     ["historyLimit", { historyLimit: 1 }, "a safe integer, 2 or more"],
     ["classify", { classify: 5 }, "a function"],
-    ["clock", { clock: { now: () => 5 } }, "a Clock"],
+    ["clock", { clock: { now: () => 5 } }, "a Clock with now() and schedule()"],
     ["timers", { timers: {} }, "a TimerQueue"],
     ["restore", { restore: 5 }, "a snapshot"],
   ])("say what is expected: %s of %o", (field, options, expected) => {

@@ -183,7 +183,7 @@ function resolveFunctions(options: BootstrapRetrierOptions, resolved: Writable<R
 function resolveTime(options: BootstrapRetrierOptions, resolved: Writable<ResolvedOptions>): void {
   const { clock, timers, restore } = options;
   if (clock !== undefined) {
-    if (!isClock(clock)) throw wrong("clock", "a Clock", clock);
+    if (!isClock(clock)) throw wrong("clock", "a Clock with now() and schedule()", clock);
     resolved.clock = clock;
   }
   if (timers !== undefined) {

@@ -283,6 +283,21 @@ describe("decodeDeadlineState", () => {
     expect(faultOf({ ...state, plan: truncated }).field).toBe("plan.ceilingMs");
   });
 
+  it("says of another type what it must be", () => {
+    const { windowEndsAt: _lost, ...rest } = Object.values(samples)[0] as unknown as Record<string, unknown>;
+    const wrong: [unknown, string][] = [
+      [rest, "windowEndsAt must be a number, got undefined"],
+      [{ ...rest, windowEndsAt: null, marks: {} }, "marks must be an array, got {}"],
+      [{ ...rest, windowEndsAt: null, plan: [] }, "plan must be an object, got []"],
+      [{ ...rest, windowEndsAt: null, attempt: 5 }, "attempt must be a string, got 5"],
+    ];
+    for (const [value, says] of wrong)
+      expect(() => decodeDeadlineState(value)).toThrow(`Invalid deadline state: ${says}`);
+    expect(() => decodeDeadlineState({ ...rest, schemaVersion: 2 })).toThrow(
+      "schemaVersion must be 1, got 2",
+    );
+  });
+
   it("says what it found in a version that it does not know", () => {
     const fault = faultOf({ ...copy(samples["fresh"]!), schemaVersion: 2 });
     expect(fault).toMatchObject({ code: "UNSUPPORTED_SCHEMA_VERSION", field: "schemaVersion", value: 2 });

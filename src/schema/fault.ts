@@ -13,8 +13,18 @@ export function firstFault(error: z.core.$ZodError, input: unknown): Fault {
   return { field: fieldOf(path), expected: expectation(issue), value: valueAt(input, path) };
 }
 
+/** Types as this library calls them; what was found is said beside it. */
+const NAMES: Readonly<Record<string, string>> = {
+  string: "a string",
+  int: "an integer",
+  object: "an object",
+  array: "an array",
+  record: "an object",
+};
+
 function expectation(issue: z.core.$ZodIssue): string {
   if (issue.code === "unrecognized_keys") return "absent";
+  if (issue.code === "invalid_type") return NAMES[issue.expected] ?? `a ${issue.expected}`;
   return `what its schema says (${issue.message.replace(/^Invalid input: /, "")})`;
 }
 

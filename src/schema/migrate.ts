@@ -31,9 +31,10 @@ export function migrate(
     }
     const migration = migrations.get(version as number);
     if (migration === undefined) {
+      const known = current === 1 ? "1" : `from 1 to ${current}`;
       throw new SlipwayError(
         "UNSUPPORTED_SCHEMA_VERSION",
-        `Unsupported ${subject}: schemaVersion must be from 1 to ${current}, got ${show(version)}`,
+        `Unsupported ${subject}: schemaVersion must be ${known}, got ${show(version)}`,
         { field: "schemaVersion", value: version },
       );
     }

@@ -119,6 +119,17 @@ describe("slipway deadline", () => {
     expect((await slipway(["--svg"], ticked, 41)).out).toContain("stall +5m (expired it)");
   });
 
+  it.each([
+    ["no state", { windowEndsAt: 5 }],
+    ["a state that is damaged", { ...repaired[0], windowEndsAt: "x" }],
+    ["a state of a newer release", { ...repaired[0], schemaVersion: 2 }],
+    ["nothing", []],
+  ])("names the file in every error: %s", async (_what, input) => {
+    const { code, err } = await slipway(["d.json"], input);
+    expect(code).toBe(2);
+    expect(err).toMatch(/ in d\.json$/);
+  });
+
   it("draws one SVG document with a name for those who cannot see it", async () => {
     const { code, out } = await slipway(["--svg"], repaired);
     expect(code).toBe(0);

@@ -41,7 +41,10 @@ export const reasonsCommand: Command = {
   async run(args, io) {
     const [name = "", ...rest] = args;
     const subcommand = subcommands.get(name);
-    if (subcommand === undefined) throw new UsageError(`say list, describe, lock or check\n\n${usage}`);
+    if (subcommand === undefined) {
+      const found = name === "" ? "nothing" : JSON.stringify(name);
+      throw new UsageError(`expected list, describe, lock or check, found ${found}\n\n${usage}`);
+    }
     return await subcommand(readOptions(name, rest), io);
   },
 };

@@ -262,6 +262,16 @@ describe("slipway reasons lock", () => {
 });
 
 describe("slipway reasons, called oddly", () => {
+  it("repeats the word that is none of its own", async () => {
+    const { slipway } = hostWith({});
+    const { code, err } = await slipway("reasons", "chek");
+    expect([code, err.split("\n")[0]]).toEqual([
+      2,
+      'slipway reasons: expected list, describe, lock or check, found "chek"',
+    ]);
+    expect((await slipway("reasons")).err).toContain("or check, found nothing");
+  });
+
   it.each([
     ["--catalog", ["check", "--catalog", "catalog.json", "--catalog", "good.json"]],
     ["--lock", ["check", "--lock", "lock", "--catalog", "good.json", "--lock=lock"]],
@@ -413,7 +423,7 @@ describe("slipway reasons, to a newcomer", () => {
     ["gone.json", "", ["gone.json does not exist", "expected a catalog"]],
     ["empty.json", " ", ["empty.json is not JSON", "expected a catalog", "found nothing"]],
     ["torn.json", '{"name"', ["torn.json is not JSON", "expected a catalog", '{\\"name\\"']],
-    ["list.json", "[]", ["list.json: Invalid catalog must be", "expected object", "got []"]],
+    ["list.json", "[]", ["list.json: Invalid catalog must be", "must be an object, got []", "got []"]],
     ["half.json", '{"name":"n"}', ["half.json: Invalid catalog: contract must be", "got undefined"]],
     [
       "zero.json",

@@ -45,10 +45,10 @@ export function checkCatalog(catalog: ReasonCatalog, inherited = 0): void {
   for (const [reason, entry] of Object.entries(retired)) checkRetired(catalog, reason, entry, check);
   for (const [reason, entry] of Object.entries(reasons)) checkReferences(catalog, reason, entry, check);
   checkWords(catalog, check);
-  emits.forEach((emission, index) => {
-    const at = index < inherited ? `base.emits[${index}]` : `emits[${index - inherited}]`;
-    checkEmission(catalog, emission, index, at, check);
-  });
+  // Those of another catalog come first and were checked with it.
+  emits.forEach((emission, index) =>
+    checkEmission(catalog, emission, index, `emits[${index - inherited}]`, check),
+  );
 }
 
 function checkType(type: string, entry: ConditionTypeEntry, check: Check): void {

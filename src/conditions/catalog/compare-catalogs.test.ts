@@ -257,6 +257,23 @@ describe("compareCatalogs, kind by kind", () => {
   const { A, B } = base.reasons;
   const next = { ...base, contract: 2, retired: { Old: { retiredIn: 2 } } };
 
+  it("says of a cause that is gone that there is none", () => {
+    const C = { ...entry, since: 2 };
+    const before = {
+      ...next,
+      reasons: { A, B, C },
+      emits: [{ ...base.emits[0], reason: "C", generalReasons: ["A"] }],
+    };
+    const after = { ...before, emits: [{ ...base.emits[0], reason: "A" }] };
+    const found = compareCatalogs(before as never, after as never).filter(
+      ({ kind }) => kind === "emission-cause",
+    );
+    expect(found.map(({ explanation }) => explanation)).toEqual([
+      expect.stringContaining("Ready shows A without a cause where it showed the cause C"),
+    ]);
+    expect(found[0]?.remedies).toHaveLength(2);
+  });
+
   it.each<[string, object, object, string]>([
     ["another name", base, { ...base, name: "d" }, "breaking catalog-name"],
     ["a lower contract", { ...base, contract: 2 }, base, "breaking contract-lowered"],

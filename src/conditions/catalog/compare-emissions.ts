@@ -100,9 +100,8 @@ function compareAt(
     };
   }
   if (old.cause !== undefined && now.cause !== old.cause) {
-    const text =
-      `${type} shows ${old.reason} with the cause ${now.cause ?? "of nothing"} where it showed the cause ` +
-      `${old.cause}; clients that read cause.reason see another answer`;
+    const shown = now.cause === undefined ? "without a cause" : `with the cause ${now.cause}`;
+    const text = `${type} shows ${old.reason} ${shown} where it showed the cause ${old.cause}; clients that read cause.reason see another answer`;
     return { kind: "emission-cause", text };
   }
   for (const ask of ["matches", "general"] as const) {
