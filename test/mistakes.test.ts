@@ -10,7 +10,6 @@ import {
   PhasedDeadline,
   readDeadline,
   rebaseClock,
-  rebaseTracker,
   reconcileRecord,
   retryBootstrap,
   type SlipwayError,
@@ -91,7 +90,6 @@ describe("an argument that is none", () => {
     ["readDeadline", () => readDeadline(undefined as never, 1), "deadline state"],
     ["deadlineConditions", () => deadlineConditions(SECRET as never, 1), "deadline state"],
     ["applyDeadlineEvent", () => applyDeadlineEvent({} as never, { type: "tick" }, 1), "deadline state"],
-    ["rebaseTracker", () => rebaseTracker({} as never, 1), "progress state"],
   ])("of %s is a state that was decoded", (_name, call, subject) => {
     expect(said(call)).toEqual({
       name: "SlipwayError",

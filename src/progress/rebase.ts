@@ -1,4 +1,3 @@
-import { checkDecoded } from "../deadline/decoded.js";
 import { after, checkInstant } from "../deadline/instant.js";
 import type { TrackedStep, TrackerState } from "./state.js";
 
@@ -21,7 +20,6 @@ import type { TrackedStep, TrackerState } from "./state.js";
  * @public
  */
 export function rebaseTracker(state: TrackerState, now: number): TrackerState {
-  checkDecoded("progress state", state);
   checkInstant("now", now);
   if (now >= state.observedAt) return state;
   const by = now - state.observedAt;

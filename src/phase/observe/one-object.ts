@@ -52,9 +52,9 @@ export function isOfKind(object: JsonObject, kind: string): boolean {
 
 /** An array, or the entries of a Kubernetes list. No object that is looked at has `items` of its own. */
 function listOf(value: unknown): readonly unknown[] | null {
-  if (Array.isArray(value)) return value;
+  if (Array.isArray(value)) return value as readonly unknown[];
   const items = at(value, "items");
-  return Array.isArray(items) ? items : null;
+  return Array.isArray(items) ? (items as readonly unknown[]) : null;
 }
 
 /** A page with more behind it is no list of one. */
