@@ -54,7 +54,7 @@ const observers: readonly (readonly [name: string, observe: Observe, object: unk
 
 const record: SandboxRecord = { phase: "Ready", desired: "running", since: 0 };
 
-describe.each(observers)("the observer of %s", (name, observe, object, expected) => {
+describe.each(observers)("the observer of %s", (_name, observe, object, expected) => {
   it("reads a list of exactly one", () => {
     expect(observe(object).exists).toBe(true);
     expect(observe([object])).toEqual(observe(object));
