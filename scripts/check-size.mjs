@@ -60,23 +60,23 @@ const conditions = [
   {
     name: "all that reads and writes lists, without any catalog",
     keep: not(data, authoring, converting, "stateIsolationMismatch"),
-    bytes: 3260,
+    bytes: 3310,
   },
   {
     name: "all but the authoring tools, without the built-in catalog",
     keep: not(data, authoring),
-    bytes: 4150,
+    bytes: 4190,
   },
   { name: "the authoring tools alone", keep: (name) => authoring.includes(name), bytes: 7600 },
-  { name: "the whole entry, without the built-in catalog", keep: not(data), bytes: 10_900 },
-  { name: "the whole entry", keep: () => true, bytes: 15_650 },
+  { name: "the whole entry, without the built-in catalog", keep: not(data), bytes: 10_950 },
+  { name: "the whole entry", keep: () => true, bytes: 15_700 },
 ];
 
 /** What the other entries cost. bench/RESULTS.md says what they are made of, and where that is more than is wanted. */
 const others = [
-  { entry: "deadline", name: "the whole entry", keep: () => true, bytes: 12_300 },
-  { entry: "retry", name: "the whole entry", keep: () => true, bytes: 25_550 },
-  { entry: "phase", name: "the whole entry", keep: () => true, bytes: 25_100 },
+  { entry: "deadline", name: "the whole entry", keep: () => true, bytes: 12_520 },
+  { entry: "retry", name: "the whole entry", keep: () => true, bytes: 25_640 },
+  { entry: "phase", name: "the whole entry", keep: () => true, bytes: 25_960 },
   { entry: "progress", name: "all but OpenShell's words", keep: not(openShell), bytes: 8000, limit: true },
   { entry: "progress", name: "the whole entry", keep: () => true, bytes: 9000 },
 ];

@@ -112,7 +112,7 @@ class Counter {
 }
 
 function isWebStream(stream: unknown): stream is ReadableStream<unknown> {
-  return hasMethod(stream, "getReader") && hasMethod(stream, "tee");
+  return ["getReader", "tee"].every((name) => hasMethod(stream, name));
 }
 
 function isNodeStream(stream: unknown): stream is NodeReadable {

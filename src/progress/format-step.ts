@@ -53,10 +53,9 @@ const QUIET_MS = 10_000;
  * @public
  */
 export function formatStep(step: StepLine): string {
-  const given: unknown = (step as StepLine | null | undefined)?.label;
-  if (typeof given !== "string")
-    throw invalid("INVALID_OPTION", "step", "label", "a text", given, typeof given);
-  const { label, activeLabel, subject, elapsedMs, finished } = step;
+  const label: unknown = (step as StepLine | undefined)?.label;
+  if (typeof label !== "string") throw invalid("INVALID_OPTION", "step", "label", "text", label);
+  const { activeLabel, subject, elapsedMs, finished } = step;
   const facts = [printable(subject ?? ""), ...(finished ? resultOf(step) : stateOf(step))].filter(
     (text) => text !== "",
   );
