@@ -187,9 +187,10 @@ export class TimerQueue {
     let place = start;
     while (place > 0) {
       const above = (place - 1) >> 1;
-      const parent = this.#heap[above];
       const parentKey = this.#keyAt(above);
-      if (parent === undefined || parentKey <= key) break;
+      if (parentKey <= key) break;
+      const parent = this.#heap[above];
+      if (parent === undefined) break;
       this.#put(parent, place, parentKey);
       place = above;
     }
@@ -202,9 +203,10 @@ export class TimerQueue {
     let place = start;
     for (let below = 2 * place + 1; below < count; below = 2 * place + 1) {
       if (below + 1 < count && this.#keyAt(below + 1) < this.#keyAt(below)) below += 1;
-      const child = this.#heap[below];
       const childKey = this.#keyAt(below);
-      if (child === undefined || childKey >= key) break;
+      if (childKey >= key) break;
+      const child = this.#heap[below];
+      if (child === undefined) break;
       this.#put(child, place, childKey);
       place = below;
     }
