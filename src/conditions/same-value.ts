@@ -125,20 +125,20 @@ export function restates(stored: Condition, update: ConditionUpdate): boolean {
     stored.reason === update.reason &&
     stored.message === update.message &&
     // `===` at each place, and not in one function for all: where it only meets one kind of value it compares pointers.
-    (stored.observedGeneration === update.observedGeneration ||
-      sameValue(stored.observedGeneration, update.observedGeneration)) &&
-    (stored.cause === update.cause || sameValue(stored.cause, update.cause)) &&
-    (stored.generalReasons === update.generalReasons ||
-      sameValue(stored.generalReasons ?? NONE, update.generalReasons ?? NONE)) &&
-    (stored.convertedFrom === update.convertedFrom ||
-      sameValue(stored.convertedFrom, update.convertedFrom)) &&
-    (stored.unread === update.unread || sameValue(stored.unread, update.unread)) &&
+    ((stored.observedGeneration === update.observedGeneration &&
+      stored.cause === update.cause &&
+      stored.generalReasons === update.generalReasons &&
+      stored.convertedFrom === update.convertedFrom &&
+      stored.unread === update.unread) ||
+      sameValue(rareFields(stored), rareFields(update))) &&
     sameForeignFields(stored as object as Fields, update as object as Fields)
   );
 }
 
 /** No general reason and none stated are the same claim. */
-const NONE: readonly string[] = [];
+function rareFields(of: Condition | ConditionUpdate): unknown[] {
+  return [of.observedGeneration, of.cause, of.generalReasons ?? [], of.convertedFrom, of.unread];
+}
 
 function sameForeignFields(stored: Fields, update: Fields): boolean {
   for (const field in update) {
