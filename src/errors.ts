@@ -118,13 +118,13 @@ export function invalid(
 
 /**
  * Whether a value has a method of this name, as a port that a caller hands in must. Never throws: a getter that does
- * gives no method.
+ * gives no method, and neither does nothing.
  *
  * @internal
  */
 export function hasMethod(value: unknown, name: string): boolean {
   try {
-    return typeof (value as Readonly<Record<string, unknown>> | null | undefined)?.[name] === "function";
+    return typeof (value as Readonly<Record<string, unknown>>)[name] === "function";
   } catch {
     return false;
   }

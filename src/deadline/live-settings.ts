@@ -12,7 +12,7 @@ export interface LiveSettings {
   readonly onError: ((error: unknown) => void) | undefined;
 }
 
-const USUAL: LiveSettings = Object.freeze({ progressEveryMs: 1000, observes: false, onError: undefined });
+const USUAL: LiveSettings = { progressEveryMs: 1000, observes: false, onError: undefined };
 
 /**
  * One object for all who leave it at the defaults, so that a live deadline keeps neither one of its own nor what it was
@@ -21,9 +21,9 @@ const USUAL: LiveSettings = Object.freeze({ progressEveryMs: 1000, observes: fal
  * @internal
  */
 export function liveSettings(options: PhasedDeadlineOptions): LiveSettings {
-  const progressEveryMs = options.progressEveryMs ?? USUAL.progressEveryMs;
+  const { progressEveryMs = USUAL.progressEveryMs, onError } = options;
   const observes = options.observe ?? options.commit !== undefined;
-  const onError = options.onError ?? undefined;
-  const isUsual = progressEveryMs === USUAL.progressEveryMs && !observes && onError === undefined;
-  return isUsual ? USUAL : { progressEveryMs, observes, onError };
+  return observes || onError || progressEveryMs !== USUAL.progressEveryMs
+    ? { progressEveryMs, observes, onError }
+    : USUAL;
 }
