@@ -1,7 +1,7 @@
 import { inspect } from "node:util";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { clip, hasMethods, invalid, isSlipwayError, kindOf, show, SlipwayError } from "./errors.js";
+import { clip, hasMethod, invalid, isSlipwayError, kindOf, show, SlipwayError } from "./errors.js";
 
 describe("SlipwayError", () => {
   it("carries its code, the field, the value and the cause", () => {
@@ -120,7 +120,7 @@ describe("kindOf", () => {
     for (const value of hostile()) {
       expect(kindOf(value)).toBe("an object");
       expect(() => show(value)).not.toThrow();
-      expect(hasMethods(value, "now")).toBe(false);
+      expect(hasMethod(value, "now")).toBe(false);
     }
   });
 });

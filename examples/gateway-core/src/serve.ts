@@ -10,6 +10,7 @@ import type { Driver } from "./driver/driver.js";
 import { planFor, type Budgets } from "./gateway/budgets.js";
 import { Gateway } from "./gateway/gateway.js";
 import { discreetLog, logByStore, type Log } from "./gateway/log.js";
+import { HIDDEN } from "./gateway/secrets.js";
 import { buildApp } from "./http/app.js";
 import { Connections, DEFAULT_CONNECTIONS, type ConnectionLimits } from "./http/connections.js";
 import { FrontDoor } from "./http/front-door.js";
