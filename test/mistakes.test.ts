@@ -114,7 +114,7 @@ describe("an argument that is none", () => {
       name: "SlipwayError",
       code: "INVALID_OPTION",
       field: "label",
-      message: "Invalid step: label must be a text, got undefined",
+      message: "Invalid step: label must be text, got undefined",
     });
   });
 

@@ -350,7 +350,7 @@ describe("a live deadline", () => {
   });
 
   it.each([
-    ["clock", {}, "a Clock"],
+    ["clock", {}, "a Clock with now() and schedule()"],
     ["timers", {}, "a TimerQueue"],
     ["commit", 5, "a function"],
     ["progressEveryMs", -1, "a safe integer, 0 or more"],
