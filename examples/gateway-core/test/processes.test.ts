@@ -1,3 +1,4 @@
+import Database from "libsql";
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -229,6 +230,29 @@ describe("a sandbox", () => {
   });
 });
 
+/**
+ * Stops a process where it is not in the middle of a write: until it went on, nobody else could write either, for a file
+ * has one lock.
+ */
+async function stopBetweenWrites(pid: number, path: string): Promise<void> {
+  const store = new Database(path, { timeout: 0 });
+  try {
+    await eventually("a moment between two writes", () => {
+      process.kill(pid, "SIGSTOP");
+      try {
+        store.exec("BEGIN IMMEDIATE");
+        store.exec("ROLLBACK");
+        return Promise.resolve(true);
+      } catch {
+        process.kill(pid, "SIGCONT");
+        return Promise.resolve(false);
+      }
+    });
+  } finally {
+    store.close();
+  }
+}
+
 describe("two gateway processes on one store", () => {
   it("expire nothing wrongly when one of them slept over a renewal", async () => {
     // Half of it has to be enough for whatever a busy machine does in between.
@@ -244,7 +268,7 @@ describe("two gateway processes on one store", () => {
     });
     const rejected = await until(second.client, box.id, ({ admission }) => admission === "rejected");
     const oldDeadline = rejected.deadline?.deadlineAt ?? 0;
-    process.kill(first.gateway.pid ?? 0, "SIGSTOP");
+    await stopBetweenWrites(first.gateway.pid ?? 0, join(dir, "data", "gateway.db"));
     await eventually("half the window", () => Promise.resolve(Date.now() > oldDeadline - windowMs / 2));
     const changed = { ...INVALID, env: { TRY: "2" } };
     const renewed = await second.client.update(box.id, { policy: changed });
