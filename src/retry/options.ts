@@ -1,5 +1,5 @@
 import { systemClock, type Clock, type TimerQueue } from "../clock/index.js";
-import { invalid, kindOf, show } from "../errors.js";
+import { hasMethod, invalid, kindOf, show } from "../errors.js";
 import { exponentialBackoff, type Backoff } from "./backoff.js";
 import { isFields, read } from "./classify/inspect.js";
 import type { RetryPolicy } from "./progress.js";
@@ -217,27 +217,23 @@ export function operationFault(operation: unknown): Error | undefined {
 }
 
 function isClock(value: unknown): boolean {
-  return hasFunction(value, "now") && hasFunction(value, "schedule");
+  return hasMethod(value, "now") && hasMethod(value, "schedule");
 }
 
 function isQueue(value: unknown): boolean {
-  return hasFunction(value, "scheduleFor");
+  return hasMethod(value, "scheduleFor");
 }
 
 function isDeadline(value: unknown): boolean {
-  return hasFunction(value, "remainingMs") && isSignal(read(value, "signal"));
+  return hasMethod(value, "remainingMs") && isSignal(read(value, "signal"));
 }
 
 function isSignal(value: unknown): boolean {
   return (
     typeof read(value, "aborted") === "boolean" &&
-    hasFunction(value, "addEventListener") &&
-    hasFunction(value, "removeEventListener")
+    hasMethod(value, "addEventListener") &&
+    hasMethod(value, "removeEventListener")
   );
-}
-
-export function hasFunction(value: unknown, name: string): boolean {
-  return typeof read(value, name) === "function";
 }
 
 function callable<Hook>(field: string, value: Hook): Hook {

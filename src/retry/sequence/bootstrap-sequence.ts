@@ -1,8 +1,8 @@
-import { invalid, kindOf, show } from "../../errors.js";
+import { hasMethod, invalid, kindOf, show } from "../../errors.js";
 import type { AttemptContext } from "../attempt.js";
 import { BootstrapRetrier } from "../bootstrap-retrier.js";
 import { isFields, read } from "../classify/inspect.js";
-import { hasFunction, type BootstrapRetrierOptions } from "../options.js";
+import type { BootstrapRetrierOptions } from "../options.js";
 import { hostRandom } from "../random.js";
 import { Activation } from "./activate.js";
 import type { ActivationEntry, ActivationLedger } from "./activation.js";
@@ -146,7 +146,7 @@ function checkedSteps(options: BootstrapSequenceOptions): readonly BootstrapStep
   if (typeof activate !== "function") throw wrong("activate", "a function", activate);
   if (!isFields(ledger)) throw wrong("ledger", "an ActivationLedger", ledger);
   for (const method of ["read", "compareAndSwap"] as const)
-    if (!hasFunction(ledger, method)) throw wrong(`ledger.${method}`, "a function", read(ledger, method));
+    if (!hasMethod(ledger, method)) throw wrong(`ledger.${method}`, "a function", read(ledger, method));
   if (retrier !== undefined && !isFields(retrier))
     throw wrong("retrier", "a BootstrapRetrier or the options of one", retrier);
   if (!Array.isArray(steps)) throw wrong("steps", "a list", steps);
@@ -157,7 +157,7 @@ function checkedSteps(options: BootstrapSequenceOptions): readonly BootstrapStep
     const { name } = step;
     if (typeof name !== "string" || name === "" || names.has(name))
       throw wrong(`steps[${index}].name`, "a text that no other step has", name, show(name));
-    if (!hasFunction(step, "run")) throw wrong(`steps[${index}].run`, "a function", read(step, "run"));
+    if (!hasMethod(step, "run")) throw wrong(`steps[${index}].run`, "a function", read(step, "run"));
     names.add(name);
   }
   return list;
