@@ -26,13 +26,14 @@ import { isAbsolute } from "node:path";
 import type { Readable } from "node:stream";
 import { INSIDE, containerSpec, tokenArchive, type Surroundings } from "./container-spec.js";
 import { archiveOf, parseDockerOptions, parseReference } from "./docker-options.js";
-import { engineMessage, jsonLines, statusOf, unless } from "./engine.js";
+import { jsonLines, refusal, statusOf, unless } from "./engine.js";
 import { EngineTime } from "./engine-time.js";
 import { EngineImages } from "./image/engine-images.js";
 import type { GatewaySocket } from "./gateway-socket.js";
 import { isBefore, LABEL, markedWith } from "./marks.js";
 import { observeSandbox } from "./observe.js";
 import { SandboxObjects, sandboxIdOf } from "./sandbox-objects.js";
+import { settledEnd } from "./settled-end.js";
 
 const DEFAULT_STOP_GRACE_MS = 10_000;
 const PAGE_SIZE = 100;
@@ -270,7 +271,11 @@ export class DockerDriver implements DriverPort {
     return found.find(({ Labels }) => Labels[LABEL.instance] === instanceId) ?? null;
   }
 
-  async #look(
+  #look(id: string, found: Found, run: ExpectedRun, signal: AbortSignal): Promise<Observation> {
+    return settledEnd(() => this.#see(id, found, run, signal), run, this.#clock, signal);
+  }
+
+  async #see(
     id: string,
     { container, wasStarted, observedAt }: Found,
     run: ExpectedRun,
@@ -286,11 +291,4 @@ export class DockerDriver implements DriverPort {
     const seen = observeSandbox(facts, run);
     return seenInstance(seen, inspect?.Config.Labels[LABEL.instance] ?? null, run);
   }
-}
-
-/** An engine that calls the request itself faulty means it; not-found and conflicts may pass, as its own faults do. */
-function refusal(reason: string, what: string, error: unknown): Error {
-  const message = `${what}: ${engineMessage(error)}`;
-  if (statusOf(error) === 400) return new PermanentDriverError(reason, message, { cause: error });
-  return new Error(message, { cause: error });
 }

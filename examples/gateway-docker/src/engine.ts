@@ -1,3 +1,4 @@
+import { PermanentDriverError } from "@slipway-examples/gateway-core";
 import Docker from "dockerode";
 
 /**
@@ -31,6 +32,13 @@ export function engineMessage(error: unknown): string {
   if (typeof said === "string" && said !== "") return said;
   const text = error instanceof Error ? error.message : String(error);
   return text.replace(/^\(HTTP code \d+\) [\w ]+ - /, "").trim();
+}
+
+/** An engine that calls the request itself faulty means it; not-found and conflicts may pass, as its own faults do. */
+export function refusal(reason: string, what: string, error: unknown): Error {
+  const message = `${what}: ${engineMessage(error)}`;
+  if (statusOf(error) === 400) return new PermanentDriverError(reason, message, { cause: error });
+  return new Error(message, { cause: error });
 }
 
 /** Lets the given answers of the engine pass as done: the object is gone already, or the state is reached. */
