@@ -134,7 +134,7 @@ describe("the checker", () => {
       .after(50, (record, now) => updateConfiguration(record, { policy: { version: 1, env: {} } }, now))
       .after(50, (record, now) => requestDelete(record, AROUND, now))
       .write("delete", null);
-    const start = { attempt: 1, run: 1 };
+    const start = { attempt: 1, run: 1, at: T0 + 720 };
     const delivery: Delivery = { ...current, sentAt: T0 + 700, answeredAt: T0 + 720 };
     const full = ready();
     expect(
@@ -217,11 +217,29 @@ describe("the checker", () => {
   });
 
   it("sees a workload that began twice, in one run or in one attempt, or was never admitted", () => {
-    const one = { attempt: 1, run: 1 };
+    const one = { attempt: 1, run: 1, at: T0 + 720 };
     expect(rules(ready().history({ starts: [one] }))).toEqual([]);
     expect(rules(ready().history({ starts: [one, one] }))).toEqual(["started-twice"]);
-    expect(rules(ready().history({ starts: [one, { attempt: 1, run: 2 }] }))).toEqual(["started-twice"]);
+    expect(rules(ready().history({ starts: [one, { ...one, run: 2 }] }))).toEqual(["started-twice"]);
     expect(rules(launched().history({ starts: [one] }))).toEqual(["started-twice"]);
+  });
+
+  it("sees a workload that began after its attempt had expired, after the next run was minted, or after the removal", () => {
+    const isLate = (story: Story, at: number): boolean =>
+      rules(story.history({ starts: [{ attempt: 1, run: 1, at }] })).includes("started-late");
+    const end = expired().versions.find(({ record }) => record?.deadline?.status === "expired")?.at ?? 0;
+    expect(isLate(expired(), end + 500)).toBe(false);
+    expect(isLate(expired(), end + 5000)).toBe(true);
+    const mint: Rule<unknown> = (record, now) =>
+      mintRun({ ...record, lease: null }, { owner: "one", leaseMs: LEASE_MS }, now);
+    const again = new Story().after(10, mint).after(500, mint);
+    expect(isLate(again, again.now + 500)).toBe(false);
+    expect(isLate(again, again.now + 5000)).toBe(true);
+    const removed = ready()
+      .after(50, (record, now) => requestDelete(record, AROUND, now))
+      .write("delete", null);
+    expect(isLate(removed, removed.now + 500)).toBe(false);
+    expect(isLate(removed, removed.now + 5000)).toBe(true);
   });
 
   it("sees work that was taken while somebody else had the lease: no lease", () => {

@@ -89,7 +89,7 @@ export class Load {
 
   #create(box: string, variant: Variant): Promise<SandboxView> {
     const { image, starts } = this.#options;
-    const script = `echo "$SLIPWAY_START" >> "${starts}/$SLIPWAY_SANDBOX"; exec sleep 3600`;
+    const script = `echo "$SLIPWAY_START $(date +%s%3N)" >> "${starts}/$SLIPWAY_SANDBOX"; exec sleep 3600`;
     const command = ["sh", "-c", script];
     return this.#client.create({ name: box, image: { path: image }, command, ...VARIED[variant] });
   }

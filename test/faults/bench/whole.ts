@@ -88,8 +88,10 @@ export async function startsIn(dir: string): Promise<ReadonlyMap<string, readonl
 }
 
 function parseStart(line: string): WorkloadStart {
-  const [attempt = 0, run = 0] = line.split(".").map(Number);
-  return { attempt, run };
+  const [, attempt, run, at] = (/^(\d+)\.(\d+) (\d+)$/.exec(line) ?? []).map(Number);
+  if (attempt === undefined || run === undefined || at === undefined)
+    throw new Error(`a main process wrote ${JSON.stringify(line)} and not its start and its time`);
+  return { attempt, run, at };
 }
 
 /** What a sandbox at rest should have cleaned up. */

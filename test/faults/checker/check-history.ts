@@ -9,7 +9,7 @@ import {
 import type { SandboxHistory, Violation } from "./history.js";
 import { everyStateOperable } from "./operable-rules.js";
 import { noRecordLost, noWriteLost } from "./record-rules.js";
-import { noLeaseBroken, noneStartedTwice, noStaleCredentialsTaken } from "./work-rules.js";
+import { noLeaseBroken, noneStartedLate, noneStartedTwice, noStaleCredentialsTaken } from "./work-rules.js";
 
 const RULES: readonly ((history: SandboxHistory) => readonly Violation[])[] = [
   noRecordLost,
@@ -19,6 +19,7 @@ const RULES: readonly ((history: SandboxHistory) => readonly Violation[])[] = [
   noneExpiredEarly,
   noneRevived,
   noneStartedTwice,
+  noneStartedLate,
   everyExpiryCleanedUp,
   everyAnswerVisible,
   noLeaseBroken,

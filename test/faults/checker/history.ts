@@ -47,6 +47,8 @@ export interface Delivery {
 export interface WorkloadStart {
   readonly attempt: number;
   readonly run: number;
+  /** The host's time, epoch milliseconds. */
+  readonly at: number;
 }
 
 /** Everything that is known of one sandbox after a run. */
@@ -74,6 +76,7 @@ type Rule =
   | "expired-early"
   | "attempt-revived"
   | "started-twice"
+  | "started-late"
   | "not-cleaned-up"
   | "answer-not-visible"
   | "lease-broken"

@@ -6,7 +6,11 @@ import {
   type SandboxHistory,
   type Version,
   type Violation,
+  type WorkloadStart,
 } from "./history.js";
+
+/** How long a main process that was granted may take to write that it began, on a machine with more to do. */
+const BEGIN_MS = 1500;
 
 /** Nobody takes work, or a cleanup, that somebody else still has a lease for. */
 export function noLeaseBroken(history: SandboxHistory): Violation[] {
@@ -57,6 +61,23 @@ export function noneStartedTwice({ id, versions, starts }: SandboxHistory): Viol
     attempts.add(attempt);
   }
   return found;
+}
+
+/** No main process begins for a run that was over: expired, followed by another one, or removed. */
+export function noneStartedLate({ id, versions, starts }: SandboxHistory): Violation[] {
+  return starts.flatMap((start): Violation[] => {
+    const end = versions.find((version) => isOver(version, start));
+    if (end === undefined || start.at <= end.at + CLOCK_MARGIN_MS + BEGIN_MS) return [];
+    const late = Math.round(start.at - end.at);
+    const detail = `run ${start.run} started its main process ${late} ms after it was over`;
+    return [{ rule: "started-late", sandbox: id, version: end.version, detail }];
+  });
+}
+
+function isOver({ op, record }: Version, start: WorkloadStart): boolean {
+  if (record === null) return op === "delete";
+  if (record.attemptNumber > start.attempt || record.run > start.run) return true;
+  return record.attemptNumber === start.attempt && record.deadline?.status === "expired";
 }
 
 /** What a supervisor was granted, it was granted while its attempt and run were the current ones. */
