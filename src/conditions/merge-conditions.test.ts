@@ -24,11 +24,17 @@ describe("mergeConditions", () => {
     expect(mergeConditions([b], [b], theirs, ["B"])).toBe(theirs);
   });
 
-  it("takes time that grows with the list, not with its square", () => {
-    const long = Array.from({ length: 20_000 }, (_, at) => condition(`T${at}`, "True"));
-    const started = performance.now();
+  it("does work that grows with the list, not with its square", () => {
+    let looks = 0;
+    const long = Array.from({ length: 2000 }, (_, at) => {
+      const seen = condition(`T${at}`, "True");
+      return Object.defineProperty({ ...seen }, "type", {
+        enumerable: true,
+        get: () => (looks++, seen.type),
+      });
+    });
     expect(mergeConditions(long, long, long, ["T1"])).toBe(long);
-    expect(performance.now() - started).toBeLessThan(3000);
+    expect(looks / long.length).toBeLessThan(30);
   });
 
   it("takes owned types from mine, their absence included, and leaves the rest to theirs", () => {
