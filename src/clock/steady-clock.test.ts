@@ -108,6 +108,37 @@ describe("a process that is stopped between two readings of its clocks", () => {
     expect([clock.now(), clock.suspendedMs, clock.lastStep]).toEqual([1_800_000_003_000, 0, null]);
   });
 
+  it("is never ahead for having begun with clocks that could not be read together", () => {
+    const pauseOrSleep = fc.record({
+      what: fc.constantFrom("pause" as const, "suspend" as const),
+      ms: fc.integer({ min: 501, max: 5000 }),
+    });
+    fc.assert(
+      // Something comes in between in each of the five readings.
+      fc.property(
+        fc.array(fc.option(pauseOrSleep, { freq: 3 }), { minLength: 20, maxLength: 24 }),
+        (mishaps) => {
+          const host = new EventfulHost();
+          const bornAt = host.wallMs();
+          host.before(mishaps);
+          const clock = new SteadyClock(host);
+          expect(clock.now() - bornAt).toBeLessThanOrEqual(host.elapsed);
+          while (host.coming > 0) clock.compare();
+          host.pass(10);
+          clock.compare();
+          const { suspendedMs, lastStep } = clock;
+          const beganAt = clock.now() - host.elapsed;
+          expect(beganAt).toBeLessThanOrEqual(bornAt);
+          expect(lastStep).toBe(null);
+          host.before([null, { what: "suspend", ms: HOUR }]);
+          host.pass(10);
+          expect(clock.now() - beganAt).toBe(host.elapsed);
+          expect(clock.suspendedMs).toBe(suspendedMs + HOUR);
+        },
+      ),
+    );
+  });
+
   it("counts what was slept and what was set, wherever both come, and is never ahead of the truth", () => {
     const mishap = fc.oneof(
       { weight: 5, arbitrary: fc.constant(null) },

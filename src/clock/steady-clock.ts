@@ -59,8 +59,11 @@ export class SteadyClock implements Clock {
   readonly #host: ClockHost;
   /** What makes this clock's time of monotonic time: wall time at the anchor, and what was slept since. */
   #offsetMs: number;
-  /** By how much the boot clock is ahead of the monotonic one, as far as that is known; `NaN` where there is none. */
-  #bootAheadMs: number;
+  /**
+   * By how much the boot clock is ahead of the monotonic one, as far as that is known: `null` until the clocks were read
+   * together, `NaN` where there is no boot clock.
+   */
+  #bootAheadMs: number | null = null;
   #suspendedMs = 0;
   #steppedMs = 0;
   #lastStep: ClockStep | null = null;
@@ -71,9 +74,10 @@ export class SteadyClock implements Clock {
   /** A clock over the three clocks of a host. */
   constructor(host: ClockHost) {
     this.#host = host;
-    const [wall, mono, boot] = readTogether(host);
-    this.#offsetMs = wall - mono;
-    this.#bootAheadMs = boot - mono;
+    const readings = readTogether(host);
+    // The earlier one of the wall clock: whatever time passed in between, this clock is behind by it and never ahead.
+    this.#offsetMs = readings.before - readings.mono;
+    this.#conclude(readings);
   }
 
   now(): number {
@@ -129,9 +133,17 @@ export class SteadyClock implements Clock {
    * @internal
    */
   compare(): number {
-    const [wall, mono, boot, together] = readTogether(this.#host);
+    return this.#conclude(readTogether(this.#host));
+  }
+
+  #conclude({ wall, mono, boot, together }: Readings): number {
     if (!together) return mono;
     this.#comparedMono = mono;
+    if (this.#bootAheadMs === null) {
+      // The first to tell anything: what the clocks differ by is what they began with.
+      this.#bootAheadMs = boot - mono;
+      this.#steppedMs = this.#drift(wall, mono);
+    }
     // What the boot clock is ahead by now was slept; what the wall clock is ahead by apart from that is a step.
     const asleep = boot - mono - this.#bootAheadMs;
     if (asleep > DRIFT_TOLERANCE_MS) {
@@ -153,20 +165,23 @@ export class SteadyClock implements Clock {
   }
 }
 
-/**
- * Reads all clocks at one instant, as far as a process can. The wall clock is first and last: it alone never rests. What
- * little time passes between the boot clock and the monotonic one makes a suspend shorter, never longer.
- *
- * @returns The last element tells whether hardly any time passed between the first reading and the last.
- */
-function readTogether(
-  host: ClockHost,
-  tries = READINGS,
-): readonly [wall: number, mono: number, boot: number, together: boolean] {
+/** All clocks of a host, as far as a process can read them at one instant. */
+interface Readings {
+  /** The wall clock, read first and last: it alone never rests. */
+  readonly before: number;
+  readonly wall: number;
+  readonly boot: number;
+  readonly mono: number;
+  /** Whether hardly any time passed between the first reading and the last. */
+  readonly together: boolean;
+}
+
+/** What little time passes between the boot clock and the monotonic one makes a suspend shorter, never longer. */
+function readTogether(host: ClockHost, tries = READINGS): Readings {
   const before = host.wallMs();
   const boot = host.bootMs() ?? Number.NaN;
   const mono = host.monoMs();
   const wall = host.wallMs();
   const together = Math.abs(wall - before) <= TOGETHER_MS;
-  return together || tries === 1 ? [wall, mono, boot, together] : readTogether(host, tries - 1);
+  return together || tries === 1 ? { before, wall, boot, mono, together } : readTogether(host, tries - 1);
 }
