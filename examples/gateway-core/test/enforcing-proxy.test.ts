@@ -144,6 +144,48 @@ describe("the proxy", () => {
     expect((await tunnel(`127.0.0.1:${targetPort}`)).head).toContain("network.allow does not name");
   });
 
+  it("carries what one side of a tunnel still says when the other has said all", async () => {
+    proxy.goBy(null, 1);
+    let heard = "";
+    const polite = createTcpServer({ allowHalfOpen: true }, (socket) => {
+      socket.end("all that I say");
+      socket.on("data", (data: Buffer) => (heard += data.toString()));
+    });
+    polite.listen(0, "127.0.0.1");
+    await once(polite, "listening");
+    const { port: politePort } = polite.address() as AddressInfo;
+    const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
+    sockets.push(socket);
+    let said = "";
+    socket.on("data", (data: Buffer) => (said += data.toString()));
+    socket.write(`CONNECT 127.0.0.1:${politePort} HTTP/1.1\r\nHost: a\r\n\r\n`);
+    await once(socket, "end");
+    expect(said).toMatch(/\r\n\r\nall that I say$/);
+    const closed = once(polite, "close");
+    socket.end("x".repeat(1_000_000));
+    polite.close();
+    await closed;
+    expect(heard).toHaveLength(1_000_000);
+    if (!socket.closed) await once(socket, "close");
+  });
+
+  it("ends a plain request that is under way when the policy is tightened, and no other", async () => {
+    const open = createServer((_request, response) => response.write("the beginning"));
+    open.listen(0, "127.0.0.1");
+    await once(open, "listening");
+    const { port: openPort } = open.address() as AddressInfo;
+    proxy.goBy(null, 1);
+    const get = (host: string) => raw(`GET http://${host}:${openPort}/ HTTP/1.1\r\nHost: a\r\n\r\n`);
+    const [forbidden, allowed] = [await get("127.0.0.1"), await get("localhost")];
+    const closed = once(forbidden.socket, "close");
+    proxy.goBy([`localhost:${openPort}`], 2);
+    await closed;
+    expect([forbidden.socket.closed, allowed.socket.closed]).toEqual([true, false]);
+    allowed.socket.destroy();
+    open.closeAllConnections();
+    open.close();
+  });
+
   it("says what it goes by, and to nobody that it forwards", async () => {
     proxy.goBy([], 7);
     const response = await fetch(`http://127.0.0.1:${port}/.slipway/ready`);

@@ -17,11 +17,12 @@ export const READY_PATH = "/.slipway/ready";
 
 /**
  * An HTTP proxy that lets through what a policy allows: tunnels (CONNECT) and plain requests. It allows nothing until
- * it was given a policy. A policy that is tightened ends the tunnels that it no longer allows.
+ * it was given a policy. A policy that is tightened ends what is under way and no longer allowed.
  */
 export class EnforcingProxy {
   readonly #server: Server;
-  readonly #tunnels = new Map<Duplex, Target>();
+  /** Tunnels and answers that are under way, by what ends them. */
+  readonly #open = new Map<Duplex | ServerResponse, Target>();
   #allow: AllowList = [];
   #revision = 0;
 
@@ -51,7 +52,7 @@ export class EnforcingProxy {
   goBy(allow: AllowList, revision: number): void {
     this.#allow = allow;
     this.#revision = revision;
-    for (const [client, { host, port }] of this.#tunnels) {
+    for (const [client, { host, port }] of this.#open) {
       if (!isAllowed(allow, host, port)) client.destroy();
     }
   }
@@ -59,7 +60,7 @@ export class EnforcingProxy {
   close(): void {
     this.#server.close();
     this.#server.closeAllConnections();
-    for (const client of this.#tunnels.keys()) client.destroy();
+    for (const client of this.#open.keys()) client.destroy();
   }
 
   #tunnel(request: IncomingMessage, client: Duplex, head: Buffer): void {
@@ -73,8 +74,9 @@ export class EnforcingProxy {
       refuse(client, 403, denial(target));
       return;
     }
-    this.#tunnels.set(client, target);
-    const upstream = connect({ host: target.host, port: target.port });
+    this.#open.set(client, target);
+    // Either side may have said all while the other goes on, or has not read all of it yet.
+    const upstream = connect({ host: target.host, port: target.port, allowHalfOpen: true });
     upstream.setTimeout(CONNECT_LIMIT_MS, () => upstream.destroy(new Error("no connection in time")));
     let open = false;
     upstream.once("connect", () => {
@@ -89,10 +91,12 @@ export class EnforcingProxy {
       if (open) client.destroy();
       else refuse(client, 502, `${target.host}:${target.port}: ${error.message}`);
     });
-    upstream.once("close", () => client.destroy());
+    upstream.once("close", () => {
+      if (open && !endedInOrder(upstream)) client.destroy();
+    });
     client.once("close", () => {
-      this.#tunnels.delete(client);
-      upstream.destroy();
+      this.#open.delete(client);
+      if (!endedInOrder(client)) upstream.destroy();
     });
   }
 
@@ -111,11 +115,18 @@ export class EnforcingProxy {
       answer(response, 403, denial(target));
       return;
     }
+    this.#open.set(response, target);
+    response.once("close", () => this.#open.delete(response));
     const { host: name, pathname, search } = url;
     forward(request, response, { ...target, name, path: `${pathname}${search}` }, (status, why) =>
       answer(response, status, `${target.host}:${target.port}: ${why}`),
     );
   }
+}
+
+/** Both directions came to their end: what was passed on to the other side is still being written there. */
+function endedInOrder({ readableEnded, writableFinished }: Duplex): boolean {
+  return readableEnded && writableFinished;
 }
 
 function denial({ host, port }: Target): string {
