@@ -219,7 +219,7 @@ describe("the proxy", () => {
   }
 
   /** What comes back for a request to a target that answers with these bytes. */
-  async function saidFor(answer: string): Promise<string> {
+  async function saidFor(answer: string, version = "HTTP/1.1"): Promise<string> {
     const odd = createTcpServer((socket) => {
       socket.on("error", () => undefined);
       socket.once("data", () => socket.end(answer, "latin1"));
@@ -228,7 +228,7 @@ describe("the proxy", () => {
     await once(odd, "listening");
     const { port: oddPort } = odd.address() as AddressInfo;
     const text = await said(
-      `GET http://127.0.0.1:${oddPort}/ HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`,
+      `GET http://127.0.0.1:${oddPort}/ ${version}\r\nHost: a\r\nConnection: close\r\n\r\n`,
     );
     odd.close();
     return text;
@@ -254,6 +254,19 @@ describe("the proxy", () => {
     proxy.goBy(null, 1);
     expect(await saidFor("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nabc")).toMatch(
       /^HTTP\/1\.1 200 [^]*abc$/,
+    );
+  });
+
+  it("gives a client of HTTP/1.0 no transfer coding", async () => {
+    proxy.goBy(null, 1);
+    const chunked = (coding: string) =>
+      `HTTP/1.1 200 OK\r\nTransfer-Encoding: ${coding}\r\n\r\n3\r\nabc\r\n0\r\n\r\n`;
+    const plainly = await saidFor(chunked("Chunked"), "HTTP/1.0");
+    expect(plainly).toMatch(/^HTTP\/1\.1 200 OK\r\n[^]*\r\n\r\nabc$/);
+    expect(plainly).not.toMatch(/transfer-encoding/i);
+    expect(await saidFor(chunked("gzip, chunked"), "HTTP/1.0")).toMatch(/^HTTP\/1\.1 502 /);
+    expect(await saidFor(chunked("gzip, chunked"))).toMatch(
+      /Transfer-Encoding: gzip, chunked\r\n[^]*\r\nabc\r\n/,
     );
   });
 

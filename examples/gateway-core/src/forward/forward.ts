@@ -98,10 +98,25 @@ function begin(response: ServerResponse, answer: IncomingMessage): void {
   const { statusCode = 0, statusMessage = "" } = answer;
   if (statusCode < 200) throw new RangeError(`the answer's status is ${statusCode}`);
   validateHeaderValue("status text", statusMessage);
-  const headers = endToEnd(answer.rawHeaders);
+  const { httpVersionMajor: major, httpVersionMinor: minor } = response.req;
+  const headers = major === 1 && minor === 0 ? decoded(answer) : endToEnd(answer.rawHeaders);
   for (const [name, value] of pairsOf(headers)) {
     validateHeaderName(name);
     validateHeaderValue(name, value);
   }
   response.writeHead(statusCode, statusMessage, headers);
+}
+
+/**
+ * Headers for a client of HTTP/1.0, which knows no transfer coding: a body without a length ends with its connection.
+ *
+ * @throws Error where more than Node itself takes apart is to be decoded.
+ */
+function decoded({ rawHeaders, headers }: IncomingMessage): string[] {
+  const coding = headers["transfer-encoding"];
+  if (coding !== undefined && coding.toLowerCase() !== "chunked")
+    throw new Error(`HTTP/1.0 has no transfer coding ${coding}`);
+  return pairsOf(endToEnd(rawHeaders))
+    .filter(([name]) => name.toLowerCase() !== "transfer-encoding")
+    .flat();
 }
