@@ -13,6 +13,7 @@ import {
   type LaunchContext,
   type LaunchRequest,
   type SandboxRef,
+  type Start,
   type WorkContext,
 } from "../src/driver/driver.js";
 import { namedLoss, seenInstance } from "../src/driver/seen-instance.js";
@@ -38,6 +39,8 @@ export class FakeDriver implements Driver {
   readonly #dead = new Map<string, string>();
   readonly #news = new Set<(event: WatchEvent) => void>();
   failCleanups = 0;
+  /** The start that the latest cleanup was meant for. */
+  cleanedUpTo: Start | undefined;
   /** Waited for in the middle of every call that changes something. */
   pace: () => Promise<void> = () => Promise.resolve();
   /** Calls that change something for one sandbox, at the same time: the most that there were. */
@@ -111,9 +114,10 @@ export class FakeDriver implements Driver {
     });
   }
 
-  cleanUp(sandbox: SandboxRef): Promise<void> {
+  cleanUp(sandbox: SandboxRef, { upTo }: WorkContext): Promise<void> {
     return this.#alone(sandbox.id, async () => {
       this.calls.push("clean-up");
+      this.cleanedUpTo = upTo;
       await this.pace();
       if (this.failCleanups > 0) {
         this.failCleanups -= 1;

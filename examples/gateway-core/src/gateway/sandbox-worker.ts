@@ -123,7 +123,7 @@ export class SandboxWorker {
       case "nothing":
         return false;
       case "clean-up":
-        return this.#cleanUp(record, driver);
+        return this.#cleanUp(driver);
       case "remove":
         return this.#remove(record, driver);
       case "stop":
@@ -256,9 +256,11 @@ export class SandboxWorker {
     return { plan: planFor(this.#options.budgets, record.spec.budgets), token };
   }
 
-  async #cleanUp(record: SandboxRecord, driver: Driver): Promise<boolean> {
+  /** Of the attempt that the claim was written for: it may be a later one than what was read before. */
+  async #cleanUp(driver: Driver): Promise<boolean> {
     const { id, records, owner, log } = this.#options;
-    const { result: claim } = await records.change(id, (found, now) => claimCleanup(found, owner, now));
+    const claimed = await records.change(id, (found, now) => claimCleanup(found, owner, now));
+    const { result: claim, record } = claimed;
     if (claim === null) return false;
     const limits = { clock: this.#clock, until: claim.until, signal: this.#closing.signal };
     const failure = await limitedCall(limits, (signal) =>
