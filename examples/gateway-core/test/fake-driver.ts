@@ -39,6 +39,8 @@ export class FakeDriver implements Driver {
   readonly #dead = new Map<string, string>();
   readonly #news = new Set<(event: WatchEvent) => void>();
   failCleanups = 0;
+  /** Whether a launch that is told to stop does, as it cannot in the middle of a call. */
+  heedsAborts = true;
   /** The start that the latest cleanup was meant for. */
   cleanedUpTo: Start | undefined;
   /** Waited for in the middle of every call that changes something. */
@@ -70,7 +72,10 @@ export class FakeDriver implements Driver {
         this.#run(request.sandbox.id, request.instance.id);
         resolve({ instance: request.instance.id });
       };
-      context.signal.addEventListener("abort", () => reject(context.signal.reason as Error), { once: true });
+      const stop = (): void => {
+        if (this.heedsAborts) reject(context.signal.reason as Error);
+      };
+      context.signal.addEventListener("abort", stop, { once: true });
       this.launches.push({ request, context, succeed, fail: reject });
     });
   }

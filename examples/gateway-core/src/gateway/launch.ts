@@ -84,7 +84,7 @@ export async function launch(
       deps,
     );
     await pump.drained();
-    await records.change(id, (found, now) => recordLaunched(found, { run, handle }, now));
+    if (!(await countsAsLaunched(id, { run, handle }, deps))) await undo(request, driver, deps);
   } catch (error) {
     if (!controller.signal.aborted) await writeFailure(record, instance, error, controller.signal, deps);
   } finally {
@@ -126,23 +126,10 @@ async function settleOrAbandon(
   deps: LaunchDeps,
 ): Promise<Json> {
   let abandoned = false;
-  void work
-    .then(
-      async () => {
-        if (!abandoned) return;
-        // It started something after all, though nobody was waiting any more. A newer start has seen to that itself,
-        // and a cleanup of the whole sandbox would end that one.
-        const found = await deps.records.read(request.sandbox.id);
-        const { attemptNumber, run } = request.instance;
-        if (found?.record.attemptNumber !== attemptNumber || found.record.run !== run) return;
-        const upTo = { attemptNumber, run };
-        await driver.cleanUp(request.sandbox, { signal: new AbortController().signal, upTo });
-      },
-      () => undefined,
-    )
-    .catch((error: unknown) =>
-      deps.log("abandoned-launch", { sandbox: request.sandbox.id, error: messageOf(error) }),
-    );
+  void work.then(
+    () => (abandoned ? undo(request, driver, deps) : undefined),
+    () => undefined,
+  );
   const aborted = new Promise<never>((_, reject) => {
     signal.addEventListener(
       "abort",
@@ -156,6 +143,44 @@ async function settleOrAbandon(
     );
   });
   return Promise.race([work, aborted]);
+}
+
+/** Whether what was started is the run that the record waits for. Nothing waits where there is no record any more. */
+async function countsAsLaunched(
+  id: string,
+  launched: Parameters<typeof recordLaunched>[1],
+  { records }: LaunchDeps,
+): Promise<boolean> {
+  try {
+    return (await records.change(id, (found, now) => recordLaunched(found, launched, now))).result;
+  } catch (error) {
+    if (error instanceof NoSuchSandboxError) return false;
+    throw error;
+  }
+}
+
+/**
+ * Ends what a start has brought up that does not count: its gateway had given it up, or was held up while another one
+ * ended the attempt, and has looked for what runs before there was anything.
+ */
+async function undo({ sandbox, instance }: LaunchRequest, driver: Driver, deps: LaunchDeps): Promise<void> {
+  const { attemptNumber, run } = instance;
+  const context = { signal: new AbortController().signal, upTo: { attemptNumber, run } };
+  try {
+    const found = await deps.records.read(sandbox.id);
+    if (found === null) await driver.remove(sandbox, context);
+    else if (mayCleanUp(found.record, run)) await driver.cleanUp(sandbox, context);
+  } catch (error) {
+    deps.log("abandoned-launch", { sandbox: sandbox.id, error: messageOf(error) });
+  }
+}
+
+/**
+ * Not where a newer start has seen to this one itself: a cleanup of the whole sandbox would end that one. Nor where a stop
+ * is under way, which leaves a workload its grace and is over when the backend shows it.
+ */
+function mayCleanUp({ instance, phase }: SandboxRecord, run: number): boolean {
+  return phase !== "Stopping" && (instance === null || instance.run === run);
 }
 
 async function keepLease(
