@@ -142,21 +142,18 @@ export function show(value: unknown): string {
   switch (typeof value) {
     case "string":
       return JSON.stringify(clip(value, SHOWN_LENGTH));
-    case "number":
-    case "boolean":
-    case "undefined":
-    case "symbol":
-      return String(value);
     case "bigint":
       return `${value}n`;
     case "function":
       return "a function";
     case "object":
-      return value === null ? "null" : showObject(value);
+      return showObject(value);
+    default:
+      return String(value);
   }
 }
 
-function showObject(value: object): string {
+function showObject(value: object | null): string {
   try {
     return clip(JSON.stringify(value), SHOWN_LENGTH);
   } catch {

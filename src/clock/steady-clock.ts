@@ -75,8 +75,9 @@ export class SteadyClock implements Clock {
   constructor(host: ClockHost) {
     this.#host = host;
     const readings = readTogether(host);
+    const [before, , mono] = readings;
     // The earlier one of the wall clock: whatever time passed in between, this clock is behind by it and never ahead.
-    this.#offsetMs = readings.before - readings.mono;
+    this.#offsetMs = before - mono;
     this.#conclude(readings);
   }
 
@@ -90,8 +91,7 @@ export class SteadyClock implements Clock {
       if (Math.abs(drift) > DRIFT_TOLERANCE_MS) mono = this.compare();
       else this.#comparedMono = mono;
     }
-    const now = Math.floor(mono + this.#offsetMs);
-    if (now > this.#latest) this.#latest = now;
+    this.#latest = Math.max(this.#latest, Math.floor(mono + this.#offsetMs));
     return this.#latest;
   }
 
@@ -136,7 +136,7 @@ export class SteadyClock implements Clock {
     return this.#conclude(readTogether(this.#host));
   }
 
-  #conclude({ wall, mono, boot, together }: Readings): number {
+  #conclude([, wall, mono, boot, together]: Readings): number {
     if (!together) return mono;
     this.#comparedMono = mono;
     if (this.#bootAheadMs === null) {
@@ -165,23 +165,21 @@ export class SteadyClock implements Clock {
   }
 }
 
-/** All clocks of a host, as far as a process can read them at one instant. */
-interface Readings {
-  /** The wall clock, read first and last: it alone never rests. */
-  readonly before: number;
-  readonly wall: number;
-  readonly boot: number;
-  readonly mono: number;
-  /** Whether hardly any time passed between the first reading and the last. */
-  readonly together: boolean;
-}
+/**
+ * All clocks of a host, the wall clock read first and last, for it alone never rests. `together`: hardly any time passed
+ * from the first reading to the last.
+ */
+type Readings = readonly [before: number, wall: number, mono: number, boot: number, together: boolean];
 
-/** What little time passes between the boot clock and the monotonic one makes a suspend shorter, never longer. */
+/**
+ * Reads all clocks at one instant, as far as a process can. What little time passes between the boot clock and the
+ * monotonic one makes a suspend shorter, never longer.
+ */
 function readTogether(host: ClockHost, tries = READINGS): Readings {
   const before = host.wallMs();
   const boot = host.bootMs() ?? Number.NaN;
   const mono = host.monoMs();
   const wall = host.wallMs();
   const together = Math.abs(wall - before) <= TOGETHER_MS;
-  return together || tries === 1 ? { before, wall, boot, mono, together } : readTogether(host, tries - 1);
+  return together || tries === 1 ? [before, wall, mono, boot, together] : readTogether(host, tries - 1);
 }

@@ -80,10 +80,8 @@ function reported(step: TrackedStep, event: StepReport, run: number, at: number)
   if (!isCount(position)) return "invalid-position";
   if (total !== null && !isCount(total)) return "invalid-total";
   const part = event.part ?? null;
-  const unit =
-    event.unit === undefined || (event.unit as unknown) === null || event.unit === step.unit
-      ? null
-      : event.unit;
+  const counted = event.unit ?? step.unit;
+  const unit = counted === step.unit ? null : counted;
   const fresh = run > step.run;
   const base = inRun(step, run);
   const place = findMark(base.marks, part, unit);
