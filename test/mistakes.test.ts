@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import {
   allowedOperations,
   applyDeadlineEvent,
+  applyStepEvent,
   BootstrapRetrier,
   deadlineConditions,
   definePlan,
@@ -9,9 +10,12 @@ import {
   formatStep,
   PhasedDeadline,
   readDeadline,
+  readSteps,
   rebaseClock,
+  rebaseTracker,
   reconcileRecord,
   retryBootstrap,
+  StepTracker,
   type SlipwayError,
 } from "../src/index.js";
 import { VirtualClock } from "../src/testing/index.js";
@@ -28,6 +32,7 @@ function said(call: () => unknown): Partial<SlipwayError> {
 }
 
 const SECRET = "hunter2-in-a-text";
+const STEP_START = { type: "start", step: "export", subject: "local-big:1" } as const;
 const record = { phase: "Ready", desired: "running", since: 0 } as const;
 
 describe("an argument that is none", () => {
@@ -90,6 +95,10 @@ describe("an argument that is none", () => {
     ["readDeadline", () => readDeadline(undefined as never, 1), "deadline state"],
     ["deadlineConditions", () => deadlineConditions(SECRET as never, 1), "deadline state"],
     ["applyDeadlineEvent", () => applyDeadlineEvent({} as never, { type: "tick" }, 1), "deadline state"],
+    ["readSteps", () => readSteps({ steps: [] } as never, 1), "tracker state"],
+    ["rebaseTracker", () => rebaseTracker(null as never, 1), "tracker state"],
+    ["applyStepEvent", () => applyStepEvent(SECRET as never, STEP_START, 1), "tracker state"],
+    ["StepTracker.restore", () => StepTracker.restore(undefined as never), "tracker state"],
   ])("of %s is a state that was decoded", (_name, call, subject) => {
     expect(said(call)).toEqual({
       name: "SlipwayError",

@@ -1,4 +1,4 @@
-import { checkInstant } from "../deadline/instant.js";
+import { checkTracked } from "./check-tracked.js";
 import { isCount } from "./count.js";
 import { MAX_FOREIGN_UNITS, MAX_PARTS } from "./limits.js";
 import { countForeignUnits, findMark, positionOf, totalOf, withMark } from "./marks.js";
@@ -34,8 +34,8 @@ const NO_MARKS: readonly PartMark[] = Object.freeze([]);
  * @public
  */
 export function applyStepEvent(state: TrackerState, event: StepEvent, now: number): TrackerStep {
+  checkTracked(state, now);
   checkStepEvent(event);
-  checkInstant("now", now);
   const index = state.steps.findIndex(({ step }) => step === event.step);
   const step = state.steps[index];
   if (step === undefined) return refused(state, "unknown-step");

@@ -54,11 +54,8 @@ export function percentOf(step: Counted): number | null {
  * Whether the total is only what the parts heard of so far add up to: a part that appears later makes it grow. With
  * every one of them complete, nothing at all is known of what is left.
  */
-export function isTotalOfParts({ total, marks }: Counted): boolean {
-  if (total === null) return true;
-  let sum = 0;
-  for (const mark of marks) if (mark.unit === null && mark.total !== null) sum = plus(sum, mark.total);
-  return sum > total;
+export function isTotalOfParts(step: Counted): boolean {
+  return step.total === null || step.total !== totalOf(step);
 }
 
 /** How many foreign units a step has marks of. */

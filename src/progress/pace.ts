@@ -13,17 +13,16 @@ const SMOOTH_MS = 5000;
  * @param found - How much of that was there already, as far as anybody knows, and counts for no rate.
  */
 export function nextPace(pace: Pace | null, position: number, found: number, now: number): Pace {
-  if (pace === null) return { at: now, position, perSecond: null };
-  const from = found === 0 ? pace : { ...pace, position: Math.min(plus(pace.position, found), position) };
-  if (from.perSecond === null && from.position === position) return { at: now, position, perSecond: null };
+  const from = found && pace ? { ...pace, position: Math.min(plus(pace.position, found), position) } : pace;
+  if (from === null || (from.perSecond === null && from.position === position))
+    return { at: now, position, perSecond: null };
   if (now - from.at < SAMPLE_MS) return from;
   return { at: now, position, perSecond: blended(from, position, now) };
 }
 
 /** The rate at `now`, in units per second: it falls while nothing moves. `null` before there is one. */
 export function rateAt(pace: Pace | null, position: number, now: number): number | null {
-  if (pace === null) return null;
-  return now - pace.at < SAMPLE_MS ? pace.perSecond : blended(pace, position, now);
+  return pace && (now - pace.at < SAMPLE_MS ? pace.perSecond : blended(pace, position, now));
 }
 
 function blended(pace: Pace, position: number, now: number): number {

@@ -1,4 +1,5 @@
-import { after, checkInstant } from "../deadline/instant.js";
+import { checkTracked } from "./check-tracked.js";
+import { after } from "../deadline/instant.js";
 import type { TrackedStep, TrackerState } from "./state.js";
 
 /**
@@ -20,7 +21,7 @@ import type { TrackedStep, TrackerState } from "./state.js";
  * @public
  */
 export function rebaseTracker(state: TrackerState, now: number): TrackerState {
-  checkInstant("now", now);
+  checkTracked(state, now);
   if (now >= state.observedAt) return state;
   const by = now - state.observedAt;
   return {

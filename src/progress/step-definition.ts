@@ -36,7 +36,7 @@ export function checkDefinitions(steps: readonly StepDefinition[]): void {
   for (const [index, step] of steps.entries()) {
     const fault = definitionFault(step, names);
     if (fault !== undefined) {
-      const field = fault.field === "" ? `steps[${index}]` : `steps[${index}].${fault.field}`;
+      const field = `steps[${index}]${fault.field && `.${fault.field}`}`;
       throw invalid("INVALID_PLAN", "progress steps", field, fault.expected, fault.value);
     }
     names.add(step.step);

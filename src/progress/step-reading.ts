@@ -1,4 +1,4 @@
-import { checkInstant } from "../deadline/instant.js";
+import { checkTracked } from "./check-tracked.js";
 import { percentOf, positionOf, totalOf } from "./marks.js";
 import { rateAt } from "./pace.js";
 import type { TrackedStep, TrackerState } from "./state.js";
@@ -65,7 +65,7 @@ export interface StepReading {
  * @public
  */
 export function readSteps(state: TrackerState, now: number): readonly StepReading[] {
-  checkInstant("now", now);
+  checkTracked(state, now);
   const at = Math.max(now, state.observedAt);
   return state.steps.map((step) => readStep(step, at));
 }
