@@ -1,19 +1,29 @@
 import { describe, expect, it } from "vitest";
 import {
+  acceptOperation,
   allowedOperations,
+  applyBackendMismatch,
   applyDeadlineEvent,
+  applyExitReport,
+  applyRecovery,
+  applySession,
+  applyShutdown,
   applyStepEvent,
   BootstrapRetrier,
   deadlineConditions,
   definePlan,
   derivePhase,
+  expectedRun,
   formatStep,
   PhasedDeadline,
+  planRecovery,
+  planShutdown,
   readDeadline,
   readSteps,
   rebaseClock,
   rebaseTracker,
   reconcileRecord,
+  resolveFailedOperation,
   retryBootstrap,
   StepTracker,
   type SlipwayError,
@@ -32,6 +42,8 @@ function said(call: () => unknown): Partial<SlipwayError> {
 }
 
 const SECRET = "hunter2-in-a-text";
+const GATE = { allowed: true, route: "noop", rule: "stop" } as const;
+const SWEEP = { managesLifecycle: true, now: 1 };
 const STEP_START = { type: "start", step: "export", subject: "local-big:1" } as const;
 const record = { phase: "Ready", desired: "running", since: 0 } as const;
 
@@ -88,6 +100,53 @@ describe("an argument that is none", () => {
     const newer = { ...record, phase: "Hibernating" } as never;
     expect(derivePhase({ record: newer, observation: null, now: 1 }).phase).toBe("Hibernating");
     expect(said(() => reconcileRecord(newer, null, null, undefined as never)).field).toBe("now");
+  });
+
+  it.each<[string, (given: never) => unknown, string]>([
+    ["reconcileRecord", (given) => reconcileRecord(given, null, null, 1), "record"],
+    ["applyExitReport", (given) => applyExitReport(given, { instanceId: null, exitCode: 0 }, 1), "record"],
+    ["applyExitReport", (given) => applyExitReport(record, given, 1), "report"],
+    ["applySession", (given) => applySession(given, { connected: true }, 1), "record"],
+    ["applySession", (given) => applySession(record, given, 1), "session"],
+    ["acceptOperation", (given) => acceptOperation(given, "stop", GATE, { now: 1 }), "record"],
+    ["acceptOperation", (given) => acceptOperation(record, "stop", given, { now: 1 }), "gate"],
+    ["acceptOperation", (given) => acceptOperation(record, "stop", GATE, given), "options"],
+    ["applyBackendMismatch", (given) => applyBackendMismatch(given, 1), "record"],
+    ["resolveFailedOperation", (given) => resolveFailedOperation(given, record, "stop", null, 1), "record"],
+    ["resolveFailedOperation", (given) => resolveFailedOperation(record, given, "stop", null, 1), "previous"],
+    ["planRecovery", (given) => planRecovery(given, SWEEP), "record"],
+    ["planRecovery", (given) => planRecovery(record, given), "options"],
+    ["applyRecovery", (given) => applyRecovery(given, "start", "ok", SWEEP), "record"],
+    ["applyRecovery", (given) => applyRecovery(record, "start", "ok", given), "options"],
+    ["planShutdown", (given) => planShutdown(given, SWEEP), "record"],
+    ["planShutdown", (given) => planShutdown(record, given), "options"],
+    ["applyShutdown", (given) => applyShutdown(given, "ok", SWEEP), "record"],
+    ["applyShutdown", (given) => applyShutdown(record, "ok", given), "options"],
+    ["expectedRun", (given) => expectedRun(given), "record"],
+  ])("of %s is named", (_name, call, field) => {
+    for (const [given, shown] of [
+      [undefined, "undefined"],
+      [null, "null"],
+      [SECRET, "String"],
+    ]) {
+      const error = said(() => call(given as never));
+      expect(error).toEqual({
+        name: "SlipwayError",
+        code: "INVALID_OPTION",
+        field,
+        message: `Invalid phase input: ${field} must be an object, got ${shown}`,
+      });
+    }
+  });
+
+  it("of reconcileRecord and resolveFailedOperation may be an observation that is absent", () => {
+    const nothing = undefined as never;
+    expect(reconcileRecord(record, nothing, nothing, 1)).toEqual(reconcileRecord(record, null, null, 1));
+    const stopping = { ...record, phase: "Stopping", desired: "stopped" } as const;
+    for (const operation of ["start", "stop", "delete"] as const)
+      expect(resolveFailedOperation(stopping, record, operation, nothing, 1)).toEqual(
+        resolveFailedOperation(stopping, record, operation, null, 1),
+      );
   });
 
   it.each<[string, () => unknown, string]>([

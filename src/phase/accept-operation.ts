@@ -1,4 +1,5 @@
 import { stateIsolationMismatch } from "../conditions/index.js";
+import { checkObjects } from "./check-input.js";
 import { isMarked } from "./evidence.js";
 import type { GateDecision, Operation, OperationRoute } from "./gate-rules.js";
 import { ISOLATION_BACKEND_MISMATCH } from "./reasons.js";
@@ -42,6 +43,7 @@ export function acceptOperation(
   gate: GateDecision,
   options: AcceptOptions,
 ): Transition {
+  checkObjects({ record, gate, options });
   if (!gate.allowed) return unchanged(record, gate.reason);
   if (gate.route === "noop" || (gate.route === "retry" && operation !== "start"))
     return intended(record, intents[operation], options.now);
@@ -124,6 +126,7 @@ function started(
  * @public
  */
 export function applyBackendMismatch(record: SandboxRecord, now: number): Transition {
+  checkObjects({ record });
   if (record.phase !== "Starting" || record.desired !== "running") return unchanged(record, "phase");
   const message =
     "The isolation backend that this sandbox is pinned to is not the one selected: restore the gateway's selection or create a new sandbox.";

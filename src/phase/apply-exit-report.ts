@@ -1,4 +1,5 @@
 import { invalid } from "../errors.js";
+import { checkObjects } from "./check-input.js";
 import { isShutdownEnd } from "./evidence.js";
 import {
   MAIN_PROCESS_COMPLETED,
@@ -49,11 +50,8 @@ export interface ExitReport {
  *
  * @public
  */
-export function applyExitReport(
-  record: SandboxRecord,
-  report: ExitReport,
-  now: number = record.since,
-): Transition {
+export function applyExitReport(record: SandboxRecord, report: ExitReport, now?: number): Transition {
+  checkObjects({ record, report });
   if (!Number.isSafeInteger(report.exitCode))
     throw invalid("INVALID_EVENT", "exit report", "exitCode", "an integer", report.exitCode);
   const at: unknown = report.finishedAt ?? null;
@@ -65,8 +63,7 @@ export function applyExitReport(
   if (isShutdownEnd(record, report.finishedAt ?? null)) return unchanged(record, "shutdown");
   if (typeof record.exitCode === "number" && phase !== "Starting")
     return unchanged(record, "first-code-wins");
-  if (phase === "Error") return enrich(record, report, now);
-  return ended(record, report, now);
+  return (phase === "Error" ? enrich : ended)(record, report, now ?? record.since);
 }
 
 /** A stop or delete that was asked for is the cause of the end. What somebody else stops ends with a result. */

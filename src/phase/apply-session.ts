@@ -1,3 +1,4 @@
+import { checkObjects } from "./check-input.js";
 import { isDeadlineOver, isLiveSession, isReadyForbidden } from "./evidence.js";
 import type { SandboxRecord, Session } from "./record.js";
 import { enter, unchanged, type Transition } from "./transition.js";
@@ -23,12 +24,10 @@ import { enter, unchanged, type Transition } from "./transition.js";
  *
  * @public
  */
-export function applySession(
-  record: SandboxRecord,
-  session: Session,
-  now: number = record.since,
-): Transition {
-  return session.connected ? connect(record, session, now) : disconnect(record, session, now);
+export function applySession(record: SandboxRecord, session: Session, now?: number): Transition {
+  checkObjects({ record, session });
+  const at = now ?? record.since;
+  return session.connected ? connect(record, session, at) : disconnect(record, session, at);
 }
 
 function connect(record: SandboxRecord, session: Session, now: number): Transition {

@@ -9,9 +9,9 @@ import { invalid, kindOf } from "../errors.js";
  * @internal
  */
 export function checkInput(input: unknown): void {
-  if (typeof input !== "object" || input === null) throw wrong("input", "an object", input);
+  checkObjects({ input });
   const { record, observation, session, now } = input as Readonly<Record<string, unknown>>;
-  if (typeof record !== "object" || record === null) throw wrong("record", "an object", record);
+  checkObjects({ record });
   const { phase } = record as { readonly phase?: unknown };
   if (typeof phase !== "string") throw wrong("record.phase", "a text", phase);
   if (observation !== undefined && typeof observation !== "object")
@@ -19,6 +19,18 @@ export function checkInput(input: unknown): void {
   if (session !== undefined && typeof session !== "object")
     throw wrong("session", "an object or null", session);
   if (typeof now !== "number" || Number.isNaN(now)) throw wrong("now", "a number of epoch milliseconds", now);
+}
+
+/**
+ * Refuses an argument that is no object, by the name that it has here.
+ *
+ * @throws SlipwayError `INVALID_OPTION` naming the argument.
+ *
+ * @internal
+ */
+export function checkObjects(given: Readonly<Record<string, unknown>>): void {
+  for (const [name, value] of Object.entries(given))
+    if (typeof value !== "object" || value === null) throw wrong(name, "an object", value);
 }
 
 function wrong(field: string, expected: string, value: unknown): Error {

@@ -87,8 +87,7 @@ function recordsExit(
   observation: Observation | null,
 ): observation is Observation {
   return (
-    observation !== null &&
-    observation.completed === true &&
+    observation?.completed === true &&
     observation.running === false &&
     !observation.stale &&
     isFinishing(decision) &&

@@ -1,4 +1,5 @@
 import type { Condition } from "../conditions/index.js";
+import { checkObjects } from "./check-input.js";
 import type { Phase } from "./phase.js";
 
 /**
@@ -130,6 +131,7 @@ export interface ExpectedRun {
  * @public
  */
 export function expectedRun(record: SandboxRecord): ExpectedRun {
+  checkObjects({ record });
   return {
     instanceId:
       record.expectedInstanceId ?? (record.phase === "Starting" ? null : (record.instanceId ?? null)),

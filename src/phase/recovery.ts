@@ -1,3 +1,4 @@
+import { checkObjects } from "./check-input.js";
 import { isCurrent, isMarked, isOwnEnd, isShutdownEnd } from "./evidence.js";
 import type { Observation } from "./observation.js";
 import {
@@ -72,6 +73,7 @@ const RESUMABLE: ReadonlySet<string> = new Set(["ContainerRuntimeRestart", "Cont
  * @public
  */
 export function planRecovery(record: SandboxRecord, options: SweepOptions): SweepPlan {
+  checkObjects({ record, options });
   const { now } = options;
   const seen = options.observation ?? null;
   const call = recoveryCall(record, options);
@@ -194,6 +196,7 @@ export function applyRecovery(
   result: RecoveryResult,
   options: SweepOptions,
 ): Transition {
+  checkObjects({ record, options });
   const { now } = options;
   const left = unmarked(record, now);
   if (call === "stop") {
@@ -278,6 +281,7 @@ function restarted(record: SandboxRecord, now: number): SandboxRecord {
  * @public
  */
 export function planShutdown(record: SandboxRecord, options: SweepOptions): SweepPlan {
+  checkObjects({ record, options });
   const { managesLifecycle, now } = options;
   const runs =
     record.phase === "Provisioning" ||
@@ -313,8 +317,9 @@ export function planShutdown(record: SandboxRecord, options: SweepOptions): Swee
 export function applyShutdown(
   record: SandboxRecord,
   result: RecoveryResult,
-  { now }: SweepOptions,
+  options: SweepOptions,
 ): Transition {
-  const next = result === "error" ? unmarked(record, now) : record;
+  checkObjects({ record, options });
+  const next = result === "error" ? unmarked(record, options.now) : record;
   return { record: next, changed: next !== record, refused: null };
 }

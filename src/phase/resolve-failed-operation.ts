@@ -1,3 +1,4 @@
+import { checkObjects } from "./check-input.js";
 import { isOwnEnd } from "./evidence.js";
 import type { Operation } from "./gate-rules.js";
 import type { Observation } from "./observation.js";
@@ -35,17 +36,19 @@ export function resolveFailedOperation(
   previous: SandboxRecord,
   operation: Operation,
   observation: Observation | null,
-  now: number = record.since,
+  now?: number,
   policy?: PhasePolicy,
 ): Transition {
-  const seen = observation === null || observation.exists === null ? null : observation;
+  checkObjects({ record, previous });
+  const at = now ?? record.since;
+  const seen = (observation?.exists ?? null) === null ? null : observation;
   switch (operation) {
     case "start":
-      return seen === null ? unchanged(record) : failedStart(record, previous, seen, now, policy);
+      return seen === null ? unchanged(record) : failedStart(record, previous, seen, at, policy);
     case "stop":
-      return seen === null ? unchanged(record) : failedStop(record, previous, seen, now, policy);
+      return seen === null ? unchanged(record) : failedStop(record, previous, seen, at, policy);
     case "delete":
-      return failedDelete(record, previous, seen, now, policy);
+      return failedDelete(record, previous, seen, at, policy);
   }
 }
 
