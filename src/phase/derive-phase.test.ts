@@ -31,6 +31,47 @@ function decide(
   return derivePhase({ record: from, observation, now: NOW, ...more });
 }
 
+describe("what an observation leaves out", () => {
+  const unknown: Observation = {
+    ...unobserved(null),
+    terminating: null,
+    suspended: null,
+    completed: null,
+    stale: false,
+  };
+  const ended: Observation = {
+    ...present(NOW),
+    running: false,
+    completed: true,
+    exitCode: 0,
+    finishedAt: NOW - 1,
+  };
+  const phases = ["Provisioning", "Starting", "Ready", "Stopping", "Stopped", "Completed", "Error"] as const;
+
+  it.each(Object.keys(unknown) as (keyof Observation)[])("is unknown: %s", (field) => {
+    for (const observation of [up, empty, ended, absent(NOW)]) {
+      const { [field]: _left, ...rest } = observation;
+      for (const phase of phases) {
+        const from = record(phase, {
+          desired: phase.startsWith("Stop") ? "stopped" : "running",
+          ...(phase === "Completed" ? { exitCode: 0, finishedAt: NOW - 1 } : {}),
+        });
+        const expected = reconcileRecord(from, { ...observation, [field]: unknown[field] }, null, NOW);
+        for (const partial of [rest, { ...rest, [field]: undefined }]) {
+          const { record: next, decision } = reconcileRecord(from, partial as Observation, null, NOW);
+          expect([decision.phase, decision.rule]).toEqual([expected.decision.phase, expected.decision.rule]);
+          expect(next).toEqual(expected.record);
+        }
+      }
+    }
+  });
+
+  it("may be everything", () => {
+    for (const phase of phases)
+      expect(decide(record(phase), {} as Observation).phase).toBe(decide(record(phase), unknown).phase);
+  });
+});
+
 describe("a decision", () => {
   it("names its rule, what it looked at, and allocates nothing for evidence that was not rejected", () => {
     const first = decide(record("Starting"), up);

@@ -51,6 +51,13 @@ export interface PhaseDecision {
 const NOTHING_REJECTED: readonly RejectedEvidence[] = Object.freeze([]);
 const NO_EFFECTS: readonly PhaseEffect[] = Object.freeze([]);
 const UNOBSERVED: Observation = Object.freeze(unobserved(null));
+const UNSAID: Observation = {
+  ...UNOBSERVED,
+  terminating: null,
+  suspended: null,
+  completed: null,
+  stale: false,
+};
 
 /**
  * Decides the phase of a sandbox from its record and what its backend shows.
@@ -76,7 +83,7 @@ const UNOBSERVED: Observation = Object.freeze(unobserved(null));
 export function derivePhase(input: PhaseInput): PhaseDecision {
   checkInput(input);
   const { record } = input;
-  const observation = input.observation ?? UNOBSERVED;
+  const observation = wholeOf(input.observation ?? UNOBSERVED);
   const { session } = input;
   const context: RuleContext = {
     record,
@@ -101,6 +108,15 @@ export function derivePhase(input: PhaseInput): PhaseDecision {
     conditions,
     effects: effectsOf(context, phase, rule),
   };
+}
+
+/** What somebody else wrote down may leave out what was not known: no rule takes that for a finding. */
+function wholeOf(observation: Observation): Observation {
+  const { exists, running, exitCode, finishedAt, failureReason }: Partial<Observation> = observation;
+  if (exists !== undefined && running !== undefined && failureReason !== undefined)
+    if (exitCode !== undefined && finishedAt !== undefined) return observation;
+  const said = Object.entries(observation).filter(([, value]) => value !== undefined);
+  return { ...UNSAID, ...(Object.fromEntries(said) as Partial<Observation>) };
 }
 
 function decidingRule(context: RuleContext): PhaseRule {

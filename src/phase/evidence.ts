@@ -45,7 +45,7 @@ export function isGoing({ record }: { readonly record: SandboxRecord }): boolean
 /** Whether the observation was made after the record's last write and after the last start was accepted. */
 export function isCurrent(record: SandboxRecord, observation: Observation): boolean {
   const { observedAt } = observation;
-  if (observedAt === null) return true;
+  if (typeof observedAt !== "number") return true;
   return (
     observedAt >= record.since &&
     observedAt >= (record.updatedAt ?? observedAt) &&
