@@ -19,12 +19,13 @@ describe("what an observer knows beside the backend's object", () => {
   it("is whether an end is the gateway's own stop at work", () => {
     expect(isOwnStop({ run: { desired: "stopped" } })).toBe(true);
     expect(isOwnStop({ run: { desired: "deleted" } })).toBe(true);
-    for (const run of [{ desired: "running" } as const, {}, undefined])
+    for (const run of [{ desired: "running" } as const, {}, undefined, null])
       expect(isOwnStop({ run })).toBe(false);
   });
 
   it.each([
     ["no run is expected", undefined, 5_000, false],
+    ["no run is expected, as JSON says it", null, 5_000, false],
     ["it has no time", { previousFinishedAt: 9_000 }, null, false],
     ["nothing is known of the runs", {}, 5_000, false],
     ["the run before ended later", { previousFinishedAt: 5_001 }, 5_000, true],

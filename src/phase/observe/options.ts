@@ -11,7 +11,7 @@ import { isNotFound } from "./lookup-error.js";
  */
 export interface ObserveOptions {
   /** The run that is expected: evidence about another one is dropped and the rest marked as stale. */
-  readonly run?: ExpectedRun | undefined;
+  readonly run?: ExpectedRun | null | undefined;
   /** When the object was fetched, epoch milliseconds. Without it nothing is judged by its age. */
   readonly observedAt?: number | undefined;
   /** Label or annotation that carries the run's instance id. Default `slipway.dev/instance-id`. */
@@ -54,7 +54,7 @@ export function isEarlierRun(
   finishedAt: number | null,
   precisionMs: number,
 ): boolean {
-  if (run === undefined || finishedAt === null || (run.desired ?? "running") !== "running") return false;
+  if (!run || finishedAt === null || (run.desired ?? "running") !== "running") return false;
   const previous = instantOf(run.previousFinishedAt);
   if (previous !== null && finishedAt <= previous) return true;
   const requested = instantOf(run.startRequestedAt);
