@@ -7,7 +7,7 @@
  * the mutant. Where it does not, a mutant left something behind: the process ends, and Stryker tries the mutant again
  * in a new one.
  */
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { INSTRUMENTER_CONSTANTS } from "@stryker-mutator/api/core";
@@ -19,6 +19,8 @@ const STAND_IN = new URL("vitest-stand-in.mjs", import.meta.url).href;
 /** No test takes longer than this, and one that a mutant leaves waiting for ever need not wait it out. */
 const TEST_LIMIT_MS = 20_000;
 const limitAfter = (ms) => Math.min(TEST_LIMIT_MS, 500 + 20 * ms);
+/** The quickest first: most mutants fail a quick test too, and one that leaves every test waiting is given up soon. */
+const byDuration = (durations) => (a, b) => (durations.get(a.id) ?? 0) - (durations.get(b.id) ?? 0);
 
 /** Long walks and property tests, which run last: a mutant that a unit test kills never sees them. */
 const LATE = /^test\/|odd-lists|foreign-words|word-index|compare-catalogs|bootstrap-retrier|retry\/snapshot/;
@@ -64,10 +66,13 @@ function compile() {
   return sources;
 }
 
+/** Kept beside the copied sources, because a process that takes the place of one that ended makes no dry run. */
+const DURATIONS = "test-durations.json";
+
 class InProcessRunner {
   #harness;
-  /** How long each test may take, by its id: many times what it took without a mutant. */
-  #limits = new Map();
+  /** What each test took without a mutant, by its id. It may take many times that with one. */
+  #durations = new Map();
   namespace = (globalThis[INSTRUMENTER_CONSTANTS.NAMESPACE] ??= {});
 
   /** Nothing is loaded again: what a test file computes while it is collected comes from the code without a mutant. */
@@ -82,6 +87,7 @@ class InProcessRunner {
       const url = pathToFileURL(resolve(file.replace(/\.ts$/, ".js"))).href;
       await this.#harness.collect(file, () => import(url));
     }
+    if (existsSync(DURATIONS)) this.#durations = new Map(JSON.parse(readFileSync(DURATIONS, "utf8")));
     // That a property fails is enough: nobody reads by which smallest case.
     fc.configureGlobal({ ...fc.readConfigureGlobal(), endOnFailure: true });
   }
@@ -92,17 +98,20 @@ class InProcessRunner {
     for (const test of this.#harness.tests.filter(({ id }) => !TOO_LONG.test(id))) {
       this.namespace.currentTestId = test.id;
       const { ms, error } = await this.#run(test);
-      this.#limits.set(test.id, limitAfter(ms));
+      this.#durations.set(test.id, ms);
       const base = { id: test.id, name: test.id, fileName: test.file, timeSpentMs: ms };
       tests.push(error === null ? { ...base, status: 0 } : { ...base, status: 1, failureMessage: error });
     }
     this.namespace.currentTestId = undefined;
+    writeFileSync(DURATIONS, JSON.stringify([...this.#durations]));
     return { status: "complete", tests, mutantCoverage: this.namespace.mutantCoverage };
   }
 
   async mutantRun({ activeMutant, hitLimit, testFilter }) {
     const wanted = testFilter && new Set(testFilter);
-    const tests = this.#harness.tests.filter(({ id }) => wanted?.has(id) ?? !TOO_LONG.test(id));
+    const tests = this.#harness.tests
+      .filter(({ id }) => wanted?.has(id) ?? !TOO_LONG.test(id))
+      .sort(byDuration(this.#durations));
     Object.assign(this.namespace, { hitCount: 0, hitLimit });
     let nrOfTests = 0;
     for (const test of tests) {
@@ -122,7 +131,8 @@ class InProcessRunner {
     const began = performance.now();
     let error = null;
     try {
-      await this.#harness.runTest(test, this.#limits.get(test.id) ?? TEST_LIMIT_MS);
+      const took = this.#durations.get(test.id);
+      await this.#harness.runTest(test, took === undefined ? TEST_LIMIT_MS : limitAfter(took));
     } catch (thrown) {
       error = String(thrown?.message ?? thrown);
     }
