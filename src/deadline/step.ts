@@ -4,20 +4,12 @@ import type { DeadlineState } from "./state.js";
 /** A state and what became of an event. */
 export type Step = DeadlineStep<DeadlineState>;
 
-/** @internal */
+/** For whoever refuses duplicates by the thousand. @internal */
 export const DUPLICATE: Refused = Object.freeze({ applied: false, why: "duplicate", changed: false });
-
-/** One frozen refusal a reason, so that a flood of duplicates allocates nothing that stays. */
-const unchanged = new Map<RefusalReason, Refused>([["duplicate", DUPLICATE]]);
 
 /** @internal */
 export function refused(state: DeadlineState, why: RefusalReason): Step {
-  let outcome = unchanged.get(why);
-  if (outcome === undefined) {
-    outcome = Object.freeze({ applied: false, why, changed: false });
-    unchanged.set(why, outcome);
-  }
-  return { state, outcome };
+  return { state, outcome: { applied: false, why, changed: false } };
 }
 
 /** Refuses an event whose arrival found the expiry: the state is to be written all the same. @internal */
