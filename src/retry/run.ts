@@ -1,4 +1,4 @@
-import pRetry, { AbortError } from "p-retry";
+import pRetry from "p-retry";
 import { SlipwayError } from "../errors.js";
 import { LOOP_OPTIONS } from "./again.js";
 import { Attempt, type AttemptContext } from "./attempt.js";
@@ -126,10 +126,10 @@ export class Run<T> extends AttemptRace {
   #turn(turn: number): Promise<T> {
     if (turn === 1) return rejectedWith(this);
     const attempt = this.#mayAttempt(this.record.now()) ? this.call<T>(this.#operation) : undefined;
-    return attempt ?? rejectedWith(this.#forLoop());
+    return attempt ?? rejectedWith(this);
   }
 
-  /** The loop's hook, after every failed turn. What a caller gave as a reason leaves by here, unwrapped. */
+  /** The loop's hook, after every failed turn. What ended the run leaves by here, unwrapped: it may be anything. */
   pause(): Promise<void> {
     if (this.#ending !== undefined) return rejectedWith(this.#ending.reason);
     return this.record.state === "refreshing" ? this.#refresh() : this.wait();
@@ -144,21 +144,14 @@ export class Run<T> extends AttemptRace {
     await this.wait();
   }
 
-  /** What is permanent ends the loop at once; everything else goes on to the hook. */
-  #forLoop(): unknown {
-    const reason = this.#ending?.reason;
-    const isFinal = this.record.state === "failed" && reason instanceof Error;
-    return isFinal ? new AbortError(reason) : this;
-  }
-
   /** The promise of the first attempt becomes that of the loop: one promise less for every run that waits. */
   protected override goOn(attempt: Attempt): void {
-    if (this.#isLooping) Attempt.reject(attempt, this.#forLoop());
+    if (this.#isLooping) Attempt.reject(attempt, this);
     else Attempt.resolve(attempt, this.#loop());
   }
 
   protected override interruptedWith(): unknown {
-    return this.#isLooping ? this.#forLoop() : this.#ending?.reason;
+    return this.#isLooping ? this : this.#ending?.reason;
   }
 
   /** Begins an attempt, unless the run is over by now. */
@@ -184,7 +177,6 @@ export class Run<T> extends AttemptRace {
   protected override failed(error: unknown, timedOut: boolean): void {
     const { record } = this;
     const { options } = record;
-    if (this.#isEnded()) return;
     if (record.state === "refreshing") {
       this.#end("failed", permanentEnd(record, error));
       return;
