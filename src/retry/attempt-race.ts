@@ -62,7 +62,9 @@ export abstract class AttemptRace extends Interruption implements Pausing, Alarm
       return this.#gave(attempt, result) ? Promise.resolve(result as V) : undefined;
     }
     try {
-      Promise.resolve(result).then(
+      // As `await` does it: what somebody put in the place of a promise's own `then` has no say.
+      void Promise.prototype.then.call(
+        Promise.resolve(result),
         (value) => this.#gave(attempt, value),
         (error: unknown) => this.threw(attempt, error),
       );
