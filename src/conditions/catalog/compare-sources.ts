@@ -34,10 +34,10 @@ function compareMeanings(before: ReasonCatalog, after: ReasonCatalog): readonly 
     for (const backend of [undefined, ...backends]) {
       const meant = old.meaningOf(word, backend);
       const means = now.meaningOf(word, backend);
+      if (means.name === meant.name) continue;
       // A name that went or came is told by its own difference.
-      if (means.name === meant.name && (means.found === "unknown") === (meant.found === "unknown")) continue;
       if (named && !stays) continue;
-      if (!named && stays && meant.found === "unknown") continue;
+      if (!named && stays && meant.name === undefined) continue;
       if (meant.found === "retired" && means.found === "retired") continue;
       const key = JSON.stringify([word.toLowerCase(), meant.name, means.name]);
       if (found.has(key)) continue;
@@ -48,7 +48,7 @@ function compareMeanings(before: ReasonCatalog, after: ReasonCatalog): readonly 
           means.name !== undefined &&
           isReplaced(before, after, meant.name, means.name, emitted.get(means.name) ?? [])
           ? replaced(said, meant.name, means.name)
-          : differenceOf(said, word, meant.name, means.name ?? word, before.contract + 1),
+          : differenceOf(said, word, meant.name, means.name, before.contract + 1),
       );
     }
   }
@@ -97,11 +97,11 @@ function differenceOf(
   said: string,
   word: string,
   meant: string | undefined,
-  means: string,
+  means: string | undefined,
   next: number,
 ): CatalogDifference {
-  if (meant === undefined) return additive("source-added", means, `${said} is now reported as ${means}.`);
-  const change = means === word ? "is not mapped any more" : `is now reported as ${means}`;
+  const change = means === undefined ? "is not mapped any more" : `is now reported as ${means}`;
+  if (meant === undefined) return additive("source-added", means ?? word, `${said} ${change}.`);
   const text = `${said} was reported as ${meant} and ${change}: clients that match ${meant} miss it.`;
   return breaking("source-changed", meant, text, [
     `keep ${word} under ${meant}, with the finer reason as its cause.`,
