@@ -206,8 +206,10 @@ export class Run<T> extends AttemptRace {
   #beginWait(): void {
     const { record } = this;
     record.wait();
-    if (record.retryNowAsked) record.retryNow();
-    if (record.retryNowAsked) record.retryNowAsked = false;
+    if (record.retryNowAsked) {
+      record.retryNowAsked = false;
+      record.retryNow();
+    }
     record.events?.waiting(record);
   }
 
