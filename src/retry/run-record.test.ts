@@ -165,4 +165,20 @@ describe("the next attempt", () => {
     expect(await run).toBe("value");
     expect(answers).toEqual([false]);
   });
+
+  it("is made at once for a peer that says so, and after a wait when it says so again", async () => {
+    const starts: number[] = [];
+    const retrier = make({
+      classify: () => (starts.length > 1 ? { verdict: "transient", pushbackMs: 0 } : undefined),
+    });
+    retrier
+      .run(() => {
+        starts.push(clock.now() - zero);
+        return Promise.reject(refused());
+      })
+      .catch(() => undefined);
+    await clock.advanceAsync(2500);
+    // A timer takes a millisecond at least.
+    expect(starts).toEqual([0, 1000, 1001, 2001]);
+  });
 });
