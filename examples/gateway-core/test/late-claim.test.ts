@@ -81,12 +81,12 @@ afterEach(async () => {
 });
 
 /** As the supervisor of the run that was admitted. */
-async function ask(init: RequestInit = {}) {
+async function ask(init: RequestInit = {}, through = app) {
   const headers = {
     authorization: `Bearer ${admitted.deadline?.attempt ?? ""}`,
     "x-slipway-run": String(admitted.run),
   };
-  const response = await app.request(`/v1/supervisor/${id}/activation`, { ...init, headers });
+  const response = await through.request(`/v1/supervisor/${id}/activation`, { ...init, headers });
   const answer = (await response.json()) as Record<string, unknown>;
   const [remaining, held] = [REMAINING_HEADER, HELD_HEADER].map((name) => response.headers.get(name));
   return { status: response.status, remaining, held, answer };
@@ -209,6 +209,21 @@ describe("a claim whose answer was lost", () => {
     await bench.pass(5000);
     expect(await bench.read(two, id)).toMatchObject({ deadline: { status: "expired" } });
     expect(await ask()).toMatchObject({ status: 410, answer: { error: { code: "expired" } } });
+  });
+
+  it("is not taken back once its supervisor has heard of it from another gateway, and has started", async () => {
+    const { version } = claimOf("a", 1);
+    ledger.meanwhile.set("once it is written", async () => {
+      const other = buildApp({ gateway: two, log: () => undefined });
+      expect(await ask({}, other)).toMatchObject({ answer: { entry: { state: "activating", claim: "a" } } });
+      const next = { ...claimOf("a", 1), state: "active", version: version + 1 };
+      const body = JSON.stringify({ expectedVersion: version, next });
+      expect(await ask({ method: "POST", body }, other)).toMatchObject({ answer: { swapped: true } });
+      await bench.report(two, id, { kind: "ready", generation: 1 });
+    });
+    expect(await claim()).toMatchObject({ status: 410, answer: { error: { code: "settled" } } });
+    expect(await bench.read(two, id)).toMatchObject({ phase: "Ready" });
+    expect(await entry()).toMatchObject({ state: "active", claim: "a" });
   });
 
   it("is not shown by a gateway that was held up after it had read the entry", async () => {

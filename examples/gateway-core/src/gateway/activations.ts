@@ -1,5 +1,6 @@
 import type { Clock } from "slipway";
 import {
+  applyActivation,
   completeActivation,
   stopActivation,
   type ActivationEntry,
@@ -70,11 +71,14 @@ export class Activations {
 
   /**
    * A claim that was written for an attempt which is over by now is taken back, for good: nothing starts this instance.
-   * One that cannot be stays a claim that started nothing, which nobody else can have either.
+   * One that cannot be stays a claim that started nothing, which nobody else can have either. What came after it stands:
+   * its supervisor has heard of it from another gateway, and went on.
    */
-  async withdraw(record: SandboxRecord): Promise<void> {
+  async withdraw(record: SandboxRecord, claim: ActivationEntry): Promise<void> {
+    const stopped = applyActivation(claim, { type: "stop" }, this.#clock.now());
+    if (!stopped.applied) return;
     try {
-      await this.stop(record);
+      await this.swap(record, { expectedVersion: claim.version, next: stopped.next });
     } catch (error) {
       this.#look.onUnsure(record.id, error);
     }

@@ -67,22 +67,26 @@ export class SupervisorLedger {
     if (judged !== "try") return this.#refuse(caller, judged);
     const swapped = await activations.swap(look.record, swap);
     if (!swapped || swap.next?.state !== "activating") return { ...look, value: swapped };
-    return this.#granted(caller, look.record);
+    return this.#granted(caller, look.record, swap.next);
   }
 
   /**
    * A claim that was written is granted by a record that still allows it. Where that cannot be read the claim stays, and
    * its supervisor asks again: then `read` goes by the record.
    */
-  async #granted(caller: SupervisorCaller, claimed: SandboxRecord): Promise<LedgerAnswer<boolean>> {
+  async #granted(
+    caller: SupervisorCaller,
+    claimed: SandboxRecord,
+    claim: ActivationEntry,
+  ): Promise<LedgerAnswer<boolean>> {
     const look = await this.#record(caller);
     if (!look.ok) {
-      await this.#gateway.activations.withdraw(claimed);
+      await this.#gateway.activations.withdraw(claimed, claim);
       return look;
     }
     const judged = judgeClaim(look.record, caller.run);
     if (judged === "try") return { ...look, value: true };
-    await this.#gateway.activations.withdraw(claimed);
+    await this.#gateway.activations.withdraw(claimed, claim);
     return this.#refuse(caller, judged);
   }
 
