@@ -86,6 +86,33 @@ describe("a launch whose gateway has heard nothing leaves nothing that runs", ()
   });
 });
 
+describe("a gateway that is told to end while it is about to launch", () => {
+  it("begins none", async () => {
+    bench.driver.heedsAborts = true;
+    await bench.pass(BUDGETS.preparationMs + 5000);
+    const launches = bench.driver.launches.length;
+    const store = bench.storeOf(gateway);
+    const { get } = store;
+    let letGo: (() => Promise<void>) | undefined;
+    store.get = async (...args) => {
+      const found = await get.apply(store, args);
+      // The worker has read that there is a launch to make, and its next look is the one to begin it by.
+      if (found?.value["phase"] === "Starting" && found.value["instance"] === null) letGo ??= hold(gateway);
+      return found;
+    };
+    await gateway.startSandbox(id);
+    await bench.settle();
+    let ended = false;
+    const closing = gateway.close().then(() => (ended = true));
+    await bench.settle();
+    store.get = get;
+    await letGo?.();
+    await bench.pass(5000);
+    expect({ ended, launches: bench.driver.launches.length }).toEqual({ ended: true, launches });
+    await closing;
+  });
+});
+
 /** The store answers this gateway nothing. Called, it does. */
 function hold(held: Gateway): () => Promise<void> {
   const store = bench.storeOf(held);

@@ -53,9 +53,13 @@ export async function launch(
 ): Promise<void> {
   const { records, clock, owner, leaseMs } = deps;
   const mint = { owner, leaseMs };
-  const { record, result: instance } = await records.change(id, (found, now) => mintRun(found, mint, now));
+  const { signal } = controller;
+  const { record, result: instance } = await records.change(id, (found, now) =>
+    signal.aborted ? { record: found, result: null } : mintRun(found, mint, now),
+  );
   const attempt = record.deadline?.attempt;
-  if (instance === null || attempt === undefined) return;
+  // One that was taken and is not made is whoever's the lease comes to.
+  if (instance === null || attempt === undefined || signal.aborted) return;
   const { run } = instance;
   onStarted({ attempt, run });
   deps.log("launch", { sandbox: id, attempt: record.attemptNumber, run });

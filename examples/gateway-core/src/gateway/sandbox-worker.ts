@@ -93,7 +93,6 @@ export class SandboxWorker {
 
   async close(): Promise<void> {
     this.#closing.abort(new Error("the gateway is shutting down"));
-    this.#launch?.controller.abort(this.#closing.signal.reason);
     await this.#steps.ended();
   }
 
@@ -146,7 +145,12 @@ export class SandboxWorker {
   }
 
   async #start(driver: Driver): Promise<boolean> {
+    const { signal } = this.#closing;
     const controller = new AbortController();
+    // Also where nothing is known of the launch yet: none is begun from here on.
+    const end = (): void => controller.abort(signal.reason);
+    signal.addEventListener("abort", end, { once: true });
+    if (signal.aborted) end();
     let taken = false;
     const onStarted = (running: RunningLaunch): void => {
       taken = true;
@@ -157,6 +161,7 @@ export class SandboxWorker {
       await launch(this.#options.id, driver, controller, onStarted, deps);
     } finally {
       this.#launch = null;
+      signal.removeEventListener("abort", end);
     }
     return taken;
   }
