@@ -122,6 +122,7 @@ describe("startAttempt", () => {
   it.each([
     ["previous", { previous: { schemaVersion: 1 } }, "a deadline state"],
     ["previous", { previous: { plan } }, "a deadline state"],
+    ["previous", { previous: { ...fresh(), schemaVersion: 2 } }, "a deadline state"],
     ["previous", { previous: "a1" }, "a deadline state"],
     ["parent", { parent: "soon" }, "an object with a deadlineAt"],
     ["attempt", { attempt: "a".repeat(257) }, "a token of 1 to 256 characters"],

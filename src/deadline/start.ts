@@ -220,7 +220,8 @@ function checkConfiguration(configuration: StartConfiguration): void {
 }
 
 function isState(value: unknown): boolean {
-  return typeof value === "object" && value !== null && "schemaVersion" in value && "plan" in value;
+  const { schemaVersion, plan } = Object(value) as Readonly<Record<string, unknown>>;
+  return schemaVersion === 1 && plan !== undefined;
 }
 
 function isCount(value: unknown): boolean {
