@@ -1,4 +1,4 @@
-import { forward } from "@slipway-examples/gateway-core";
+import { forward, PermanentDriverError } from "@slipway-examples/gateway-core";
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { chmod, mkdir, rename, writeFile } from "node:fs/promises";
@@ -64,9 +64,17 @@ export class GatewaySocket {
     return door;
   }
 
-  /** Where the gateway listens. Written down for the next process, whose sandboxes are there before its first launch. */
+  /**
+   * Where the gateway listens. Written down for the next process, whose sandboxes are there before its first launch.
+   *
+   * @throws PermanentDriverError where that is not plain HTTP: nobody behind this door would reach it.
+   */
   async leadTo(url: string): Promise<void> {
     if (this.#target === url) return;
+    if (!url.startsWith("http:")) {
+      const message = `the socket for sandboxes passes plain HTTP on, and supervisors are told to call ${url}`;
+      throw new PermanentDriverError("ContainerCreateFailed", message);
+    }
     this.#target = url;
     await writeFile(`${this.#note}.new`, JSON.stringify({ url }));
     await rename(`${this.#note}.new`, this.#note);

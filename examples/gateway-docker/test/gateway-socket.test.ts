@@ -125,6 +125,15 @@ describe("the door of sandboxes without a network", () => {
     await door.leadTo(`http://127.0.0.1:${await listening(server)}`);
   }
 
+  it("leads to no gateway that speaks TLS: nobody behind it would reach that", async () => {
+    await expect(door.leadTo("https://127.0.0.1:7300")).rejects.toMatchObject({
+      name: "PermanentDriverError",
+      reason: "ContainerCreateFailed",
+      message: expect.stringContaining("plain HTTP") as string,
+    });
+    expect(await asked("GET", ["connection: close"])).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+  });
+
   it("passes on what a supervisor asks and what it is told, without what is of one connection", async () => {
     const headers = [
       "connection: close, x-hop",
