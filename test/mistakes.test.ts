@@ -42,10 +42,11 @@ function said(call: () => unknown): Partial<SlipwayError> {
 }
 
 const SECRET = "hunter2-in-a-text";
+const record = { phase: "Ready", desired: "running", since: 0 } as const;
+const DELETING = { ...record, phase: "Deleting", desired: "deleted" } as const;
 const GATE = { allowed: true, route: "noop", rule: "stop" } as const;
 const SWEEP = { managesLifecycle: true, now: 1 };
 const STEP_START = { type: "start", step: "export", subject: "local-big:1" } as const;
-const record = { phase: "Ready", desired: "running", since: 0 } as const;
 
 describe("an argument that is none", () => {
   it.each<[string, unknown, string, string]>([
@@ -113,7 +114,11 @@ describe("an argument that is none", () => {
     ["acceptOperation", (given) => acceptOperation(record, "stop", GATE, given), "options"],
     ["applyBackendMismatch", (given) => applyBackendMismatch(given, 1), "record"],
     ["resolveFailedOperation", (given) => resolveFailedOperation(given, record, "stop", null, 1), "record"],
-    ["resolveFailedOperation", (given) => resolveFailedOperation(record, given, "stop", null, 1), "previous"],
+    [
+      "resolveFailedOperation",
+      (given) => resolveFailedOperation(DELETING, given, "delete", null, 1),
+      "previous",
+    ],
     ["planRecovery", (given) => planRecovery(given, SWEEP), "record"],
     ["planRecovery", (given) => planRecovery(record, given), "options"],
     ["applyRecovery", (given) => applyRecovery(given, "start", "ok", SWEEP), "record"],

@@ -43,8 +43,9 @@ export function acceptOperation(
   gate: GateDecision,
   options: AcceptOptions,
 ): Transition {
-  checkObjects({ record, gate, options });
+  checkObjects({ record, gate });
   if (!gate.allowed) return unchanged(record, gate.reason);
+  checkObjects({ options });
   if (gate.route === "noop" || (gate.route === "retry" && operation !== "start"))
     return intended(record, intents[operation], options.now);
   switch (operation) {

@@ -39,7 +39,7 @@ export function resolveFailedOperation(
   now?: number,
   policy?: PhasePolicy,
 ): Transition {
-  checkObjects({ record, previous });
+  checkObjects({ record });
   const at = now ?? record.since;
   const seen = (observation?.exists ?? null) === null ? null : observation;
   switch (operation) {
@@ -126,6 +126,7 @@ function applied(
 
 /** What was before, as a new write: phase and intent go back, the moment does not. */
 function restore(record: SandboxRecord, previous: SandboxRecord, now: number): Transition {
+  checkObjects({ previous });
   const back = enter(
     previous,
     previous.phase,
