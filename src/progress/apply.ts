@@ -19,8 +19,8 @@ const NO_MARKS: readonly PartMark[] = Object.freeze([]);
  *
  * @param now - Epoch milliseconds. An instant below the state's `observedAt` counts as that.
  *
- * @throws {@link SlipwayError} `INVALID_EVENT` or `INVALID_INSTANT` when the input is a mistake; the state is then
- * untouched.
+ * @throws {@link SlipwayError} `INVALID_STATE`, `INVALID_EVENT` or `INVALID_INSTANT` when the input is a mistake; the
+ * state is then untouched.
  *
  * @example
  * ```ts

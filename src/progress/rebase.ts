@@ -9,6 +9,8 @@ import type { TrackedStep, TrackerState } from "./state.js";
  *
  * @param now - Epoch milliseconds.
  *
+ * @throws {@link SlipwayError} `INVALID_STATE` for a state that was not decoded, `INVALID_INSTANT`.
+ *
  * @example
  * ```ts
  * import { readSteps, rebaseTracker, startTracking, applyStepEvent } from "slipway/progress";

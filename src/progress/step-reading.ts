@@ -50,7 +50,7 @@ export interface StepReading {
  *
  * @param now - Epoch milliseconds. An instant below the state's `observedAt` counts as that.
  *
- * @throws {@link SlipwayError} `INVALID_INSTANT`.
+ * @throws {@link SlipwayError} `INVALID_STATE` for a state that was not decoded, `INVALID_INSTANT`.
  *
  * @example
  * ```ts
