@@ -603,3 +603,79 @@ describe("what is said of a change", () => {
     },
   );
 });
+
+describe("what is said of words", () => {
+  const said = (before: object, after: object): readonly string[] =>
+    told(before, after).filter((line) => / (source|retired|reservation)-/.test(line));
+  const dead = (backend: string) => ({ ...reason, sources: [{ backend, raw: ["dead"] }] });
+
+  it("names the backend where only its own word means something else", () => {
+    const reasons = { A: dead("abacus"), B: dead("docker"), Late };
+    const moved = { A: dead("abacus"), B: reason, Late: { ...Late, ...dead("docker"), since: 2 } };
+    expect(said({ ...base, reasons }, { ...base, reasons: moved })).toEqual([
+      "breaking source-changed B: docker dead was reported as B and is now reported as Late: clients that match B miss it.",
+      "safe source-text Late: The sources of Late are described anew.",
+    ]);
+  });
+
+  it("is said also of spellings that nobody states, which the first backend in the alphabet decides", () => {
+    const as = (backend: string) => ({
+      ...base,
+      reasons: { A: dead("docker"), B: { ...reason, sources: [{ backend, raw: ["Dead"] }] }, Late },
+    });
+    expect(said(as("podman"), as("abacus"))).toContain(
+      "breaking source-changed A: DEad was reported as A and is now reported as B: clients that match A miss it.",
+    );
+  });
+
+  it("follows what replaces a retired name, where that is gained or lost", () => {
+    const replaced = (by: string) => ({ ...base, retired: { Old: { retiredIn: 2, replacedBy: by } } });
+    expect(said({ ...base, retired: {} }, replaced("A"))).toEqual([
+      "safe reservation-added Old: Old is reserved.",
+      "additive source-added A: Old is now reported as A.",
+    ]);
+    expect(said(replaced("A"), { ...base, retired: {} })).toEqual([
+      "breaking reservation-removed Old: Old is no longer reserved: clients that still match it may meet it with another meaning.",
+      "breaking source-changed A: Old was reported as A and is not mapped any more: clients that match A miss it.",
+    ]);
+    expect(said(replaced("A"), replaced("B"))).toEqual([
+      "safe retired-text Old: What replaces the retired Old was reworded.",
+    ]);
+  });
+
+  describe("of a retired reason", () => {
+    const published = (name: string, cause: string, ...generalReasons: readonly string[]) => ({
+      ...emitted,
+      cause,
+      reason: name,
+      generalReasons,
+    });
+    const successor = (by: string, retiredIn: number, ...emits: readonly object[]) => ({
+      ...third,
+      reasons: { B, Late, C: { ...C, ...dead("docker"), since: 3 }, D: C },
+      retired: { ...base.retired, A: { retiredIn, replacedBy: by } },
+      emits,
+    });
+    const words = (after: object): readonly string[] =>
+      said(base, after).filter((line) => line.includes(" source-"));
+    const taken = [
+      "additive source-replaced A: dead is now reported as C, which replaces the retired A and is published as a case of it.",
+    ];
+    const lost = [
+      "breaking source-changed A: dead was reported as A and is now reported as C: clients that match A miss it.",
+    ];
+
+    it.each<[string, object, readonly string[]]>([
+      [
+        "one publication of several is a case of it",
+        successor("C", 3, published("C", "crash", "A"), published("C", "other")),
+        taken,
+      ],
+      ["none is", successor("C", 3, published("C", "crash"), published("D", "other", "A")), lost],
+      ["somebody else replaces it", successor("D", 3, published("C", "crash", "A")), lost],
+      ["it was retired at once", successor("C", 2, published("C", "crash", "A")), lost],
+    ])("are taken over by its successor, or lost: %s", (_, after, lines) => {
+      expect(words(after)).toEqual(lines);
+    });
+  });
+});

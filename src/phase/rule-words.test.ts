@@ -1,0 +1,305 @@
+import { describe, expect, it } from "vitest";
+import { derivePhase } from "./derive-phase.js";
+import { absent, present, unobserved, type Observation } from "./observation.js";
+import type { SandboxRecord } from "./record.js";
+
+const NOW = 1_000_000;
+const record = (phase: SandboxRecord["phase"], more: Partial<SandboxRecord> = {}): SandboxRecord => ({
+  phase,
+  desired: "running",
+  since: 0,
+  ...more,
+});
+const seen = (facts: Partial<Observation>): Observation => ({ ...present(NOW), ...facts });
+const over = { completed: true, running: false, ready: false } as const;
+const stopped = { desired: "stopped" } as const;
+
+interface Case {
+  readonly from: SandboxRecord;
+  readonly observation: Observation | null;
+  readonly live?: boolean;
+}
+
+function decide({ from, observation, live = false }: Case) {
+  return derivePhase({ record: from, observation, session: { connected: live }, now: NOW });
+}
+
+describe("what a rule says", () => {
+  const said: Record<
+    string,
+    Case & { readonly says: readonly [phase: string, reason: string, message: string] }
+  > = {
+    "no-observation": {
+      from: record("Ready"),
+      observation: null,
+      says: ["Ready", "BackendUnreachable", ""],
+    },
+    "deleting-unconfirmed": {
+      from: record("Deleting"),
+      observation: seen({ deleting: null }),
+      says: ["Deleting", "Deleting", ""],
+    },
+    "gone-kept": {
+      from: record("Unknown", { message: "The node does not report." }),
+      observation: absent(NOW),
+      says: ["Unknown", "ComputeResourceMissing", "The node does not report."],
+    },
+    "deadline-over": {
+      from: record("Starting", { deadline: { deadlineAt: NOW } }),
+      observation: seen({ running: false, ready: false }),
+      says: ["Error", "ProvisioningTimedOut", "The deadline of this attempt is over."],
+    },
+    "stop-kept": {
+      from: record("Stopped", stopped),
+      observation: seen({}),
+      says: ["Stopped", "Stopped", ""],
+    },
+    "stop-of-result": {
+      from: record("Completed", stopped),
+      observation: seen(over),
+      says: ["Completed", "MainProcessCompleted", ""],
+    },
+    "stop-conflict": {
+      from: record("Stopping", stopped),
+      observation: seen({ failureReason: "OwnershipConflict", running: false, message: "Two pods." }),
+      says: ["Error", "OwnershipConflict", "Two pods."],
+    },
+    "node-lost": {
+      from: record("Ready"),
+      observation: seen({ failureReason: "NodeLost" }),
+      says: ["Unknown", "NodeLost", "The node does not report; the state of the workload is unknowable."],
+    },
+    unreadable: { from: record("Ready"), observation: seen({}), says: ["Ready", "Unreadable", ""] },
+    "restart-pending": {
+      from: record("Starting", { exitCode: 1 }),
+      observation: seen({ ...over, exitCode: 1 }),
+      says: ["Starting", "Starting", ""],
+    },
+    "finished-failed": {
+      from: record("Ready"),
+      observation: seen({ ...over, failureReason: "Evicted", exitCode: 0 }),
+      says: ["Error", "Evicted", "The backend reports a failure that waiting cannot mend."],
+    },
+    "finished-unexplained": {
+      from: record("Ready"),
+      observation: seen({ ...over, exitCode: 3 }),
+      says: ["Error", "ProcessExited", "The run ended without success."],
+    },
+    "foreign-stop": {
+      from: record("Ready"),
+      observation: seen({ running: true, terminating: true }),
+      says: ["Stopping", "Stopping", "The run is being stopped from outside."],
+    },
+    "terminal-failure": {
+      from: record("Ready"),
+      observation: seen({ running: true, failureClass: "terminal" }),
+      says: ["Error", "BackendError", "The backend reports a failure that waiting cannot mend."],
+    },
+    "empty-backend": {
+      from: record("Ready"),
+      observation: seen({ running: false, suspended: true, workload: "absent" }),
+      says: [
+        "Stopped",
+        "BackendEmpty",
+        "The backend has nothing that runs; start reuses identity and workspace.",
+      ],
+    },
+    "empty-unproven": {
+      from: record("Ready", { updatedAt: NOW + 1 }),
+      observation: seen({ running: false, suspended: true, workload: "absent" }),
+      says: ["Ready", "Unreadable", ""],
+    },
+    "suspended-kept": {
+      from: record("Stopped"),
+      observation: seen({ running: false, suspended: true, bootstrapping: true }),
+      says: ["Stopped", "Stopped", ""],
+    },
+    "readiness-unreadable": {
+      from: record("Ready"),
+      observation: seen({ running: true, readiness: "unreadable" }),
+      says: ["Ready", "DependenciesReady", ""],
+    },
+    "still-starting": {
+      from: record("Starting"),
+      observation: seen({ running: false, ready: false }),
+      says: ["Starting", "Starting", "The start is not finished yet."],
+    },
+    "not-there-yet": {
+      from: record("Ready"),
+      observation: seen({ running: false, ready: false }),
+      says: ["Provisioning", "DependenciesNotReady", "The sandbox is not ready yet."],
+    },
+  };
+  it.each(Object.keys(said))("without a word of the backend's or the record's own: %s", (rule) => {
+    const { says, ...of } = said[rule]!;
+    const { phase, reason, message, rule: decided } = decide(of);
+    expect([decided, phase, reason, message]).toEqual([rule, ...says]);
+  });
+
+  it("is said of a paused unit that is still there too", () => {
+    const paused = seen({ running: false, suspended: true, workload: "present" });
+    expect(decide({ from: record("Ready"), observation: paused })).toMatchObject({
+      phase: "Stopped",
+      reason: "Suspended",
+      message: "The backend keeps the run suspended; start resumes it.",
+    });
+  });
+
+  it("is a condition that is true of Ready, unknown of Unknown and false of everything else", () => {
+    const status = (of: Case): unknown => decide(of).conditions.map((each) => [each.type, each.status]);
+    const ready = seen({ running: true, ready: true, readiness: "signal" });
+    expect(status({ from: record("Starting"), observation: ready })).toEqual([["Ready", "True"]]);
+    expect(status(said["node-lost"]!)).toEqual([["Ready", "Unknown"]]);
+    for (const rule of ["deadline-over", "foreign-stop", "empty-backend", "not-there-yet"])
+      expect(status(said[rule]!)).toEqual([["Ready", "False"]]);
+    // What is held leaves the record's own conditions.
+    for (const rule of ["no-observation", "stop-kept", "unreadable"]) expect(status(said[rule]!)).toEqual([]);
+  });
+
+  it.each([
+    ["Completed", "MainProcessCompleted"],
+    ["Error", "BackendError"],
+  ] as const)("of a result without a reason is a word for it: %s", (phase, reason) => {
+    expect(decide({ from: record(phase), observation: seen({ running: true }) })).toMatchObject({
+      phase,
+      reason,
+      rule: "result-kept",
+    });
+  });
+
+  it.each<[string, SandboxRecord["deadline"], string]>([
+    ["the deadline's own", { deadlineAt: NOW, lastPhase: false, timeoutReason: "Late" }, "Late"],
+    ["of an earlier phase", { deadlineAt: NOW, lastPhase: false }, "ImagePreparationTimedOut"],
+    ["of the last phase", { deadlineAt: NOW, lastPhase: true }, "ProvisioningTimedOut"],
+  ])("of a deadline that is over is its reason: %s", (_, deadline, reason) => {
+    const from = record("Provisioning", { deadline });
+    expect(decide({ from, observation: seen({ running: true }) })).toMatchObject({ phase: "Error", reason });
+  });
+});
+
+describe("a stop of what is over already", () => {
+  it.each<[string, Partial<SandboxRecord>, string]>([
+    ["a failure with a code", { phase: "Error", exitCode: 1, reason: "MainProcessFailed" }, "Error"],
+    ["a kill with a code", { phase: "Error", exitCode: 137, reason: "Killed" }, "Error"],
+    ["an exit by a backend's word", { phase: "Error", exitCode: 137, reason: "OOMKilled" }, "Error"],
+    ["a success", { phase: "Completed" }, "Completed"],
+    ["a failure without a code", { phase: "Error", exitCode: null, reason: "MainProcessFailed" }, "Stopped"],
+    ["a failure that nobody named", { phase: "Error", exitCode: 1 }, "Stopped"],
+    ["a conflict that has a code", { phase: "Error", exitCode: 1, reason: "OwnershipConflict" }, "Stopped"],
+    ["a run that nobody saw end", { phase: "Ready", exitCode: 1, reason: "Killed" }, "Stopped"],
+  ])("keeps how a run ended, and nothing else: %s", (_, from, phase) => {
+    const of = { from: { ...record("Ready"), ...from, ...stopped }, observation: seen(over) };
+    expect(decide(of).phase).toBe(phase);
+    // What executes again is to be stopped.
+    const again = { ...of, observation: seen({ running: true }) };
+    expect(decide(again).phase).toBe("Stopping");
+  });
+});
+
+describe("a start that began again", () => {
+  it.each<[string, Partial<SandboxRecord>, Partial<Observation>, string]>([
+    ["that end", { exitCode: 1, finishedAt: 5 }, { exitCode: 1, finishedAt: 5 }, "Starting"],
+    ["an end of which less is known", { exitCode: 1, finishedAt: 5 }, { exitCode: null }, "Starting"],
+    ["an end whose time was not recorded", { exitCode: 1 }, { exitCode: 1, finishedAt: 5 }, "Starting"],
+    ["another code", { exitCode: 1 }, { exitCode: 2 }, "Error"],
+    ["another time", { exitCode: 1, finishedAt: 5 }, { exitCode: 1, finishedAt: 6 }, "Error"],
+    ["an end after none", {}, { exitCode: 1 }, "Error"],
+  ])("over the end of the run before waits, and over a new one is over: %s", (_, from, facts, phase) => {
+    const of = { from: record("Starting", from), observation: seen({ ...over, ...facts }) };
+    expect(decide(of).phase).toBe(phase);
+  });
+});
+
+describe("a workload that executes", () => {
+  it.each<[string, Partial<Observation>, string]>([
+    ["and says so", { ready: true, readiness: "signal" }, "Ready"],
+    ["of a backend without readiness", { ready: null, readiness: "none" }, "Ready"],
+    ["not ready, of a backend without readiness", { ready: false, readiness: "none" }, "Provisioning"],
+    ["of which that is not known", { ready: null, readiness: "signal" }, "Provisioning"],
+    ["and is not ready", { ready: false, readiness: "signal" }, "Provisioning"],
+  ])("is ready %s", (_, facts, phase) => {
+    const observation = seen({ running: true, ...facts });
+    expect(decide({ from: record("Provisioning"), observation }).phase).toBe(phase);
+  });
+
+  it.each([
+    ["pending", "ConfigurationPending"],
+    ["rejected", "ConfigurationInvalid"],
+    ["accepted", undefined],
+  ] as const)("and is ready waits for its admission: %s", (admission, reason) => {
+    const observation = seen({ running: true, ready: true, backendReason: "Started" });
+    const decision = decide({ from: record("Provisioning", { admission }), observation });
+    if (reason === undefined) expect(decision.phase).toBe("Ready");
+    else expect(decision).toMatchObject({ phase: "Provisioning", reason });
+  });
+
+  it("and is ready is not said to wait for what its backend last said", () => {
+    const ready = seen({ running: true, ready: true, backendReason: "ContainersNotReady" });
+    const deadline = { deadlineAt: null, lastPhase: false };
+    const held = decide({ from: record("Provisioning", { deadline }), observation: ready });
+    expect(held).toMatchObject({ phase: "Provisioning", reason: "DependenciesNotReady" });
+    expect(held.conditions[0]?.cause).toBeUndefined();
+    const not = decide({ from: record("Provisioning"), observation: { ...ready, ready: false } });
+    expect(not.conditions[0]).toMatchObject({
+      reason: "DependenciesNotReady",
+      cause: { reason: "ContainersNotReady" },
+    });
+  });
+});
+
+describe("a live session", () => {
+  const silent = seen({});
+  it.each<[string, SandboxRecord["phase"], Partial<Observation>, string]>([
+    ["of what is provisioned", "Provisioning", {}, "Ready"],
+    ["of what was lost", "Unknown", {}, "Ready"],
+    ["of what is ready", "Ready", {}, "Ready"],
+    ["not of what is being started", "Starting", {}, "Starting"],
+    ["not of what is stopped", "Stopped", {}, "Stopped"],
+    ["not where a failure is terminal", "Provisioning", { failureClass: "terminal" }, "Provisioning"],
+    ["also where a failure may pass", "Provisioning", { failureClass: "transient" }, "Ready"],
+    ["not where it is being stopped", "Provisioning", { terminating: true }, "Provisioning"],
+    ["not where what is seen is of another run", "Provisioning", { stale: true }, "Provisioning"],
+  ])("answers what a silent backend leaves open: %s", (_, phase, facts, expected) => {
+    const observation = { ...silent, ...facts };
+    expect(decide({ from: record(phase), observation, live: true }).phase).toBe(expected);
+    expect(decide({ from: record(phase), observation }).phase).toBe(phase);
+  });
+
+  it("is nothing where the look-up failed", () => {
+    expect(decide({ from: record("Provisioning"), observation: unobserved(NOW), live: true })).toMatchObject({
+      phase: "Provisioning",
+      rule: "no-observation",
+    });
+  });
+});
+
+describe("a run that is over", () => {
+  it.each<[string, Partial<Observation>, string, string]>([
+    ["with 0", { exitCode: 0 }, "Completed", "finished-well"],
+    ["by the guest", { exitCode: null, endedBy: "guest" }, "Completed", "finished-well"],
+    ["by the guest, with a code", { exitCode: 1, endedBy: "guest" }, "Error", "finished-unexplained"],
+    ["by the host", { exitCode: null, endedBy: "host" }, "Error", "finished-unexplained"],
+    [
+      "and something executes",
+      { exitCode: 0, running: true, readiness: "signal" },
+      "Provisioning",
+      "not-there-yet",
+    ],
+    ["with 0 and a cause", { exitCode: 0, failureReason: "Evicted" }, "Error", "finished-failed"],
+    [
+      "with 0 and a cause that passes",
+      { exitCode: 0, failureReason: "ErrImagePull", failureClass: "transient" },
+      "Completed",
+      "finished-well",
+    ],
+    [
+      "with 1 and a cause that passes",
+      { exitCode: 1, failureReason: "ErrImagePull", failureClass: "transient" },
+      "Error",
+      "finished-unexplained",
+    ],
+  ])("%s", (_, facts, phase, rule) => {
+    const observation = seen({ ...over, ...facts });
+    expect(decide({ from: record("Ready"), observation })).toMatchObject({ phase, rule });
+  });
+});
