@@ -5,8 +5,8 @@ import { unobserved, type Observation, type Tri } from "./observation.js";
 import type { Phase } from "./phase.js";
 import type { DesiredState } from "./record.js";
 import { isInfrastructureError } from "./reasons.js";
-import { phaseRules } from "./rules.js";
-import type { FactName, PhaseEffect, PhaseRule, RuleContext } from "./rule.js";
+import { phaseRules } from "./rules/index.js";
+import type { FactName, PhaseEffect, PhaseRule, RuleContext } from "./rules/rule.js";
 
 /**
  * Evidence that was seen and not used, and why.

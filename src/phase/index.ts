@@ -65,6 +65,6 @@ export {
   type SweepPlan,
 } from "./recovery.js";
 export { resolveFailedOperation } from "./resolve-failed-operation.js";
-export type { FactName, PhaseEffect, PhaseRule, RuleContext, RuleIndex } from "./rule.js";
-export { phaseRules } from "./rules.js";
+export type { FactName, PhaseEffect, PhaseRule, RuleContext, RuleIndex } from "./rules/rule.js";
+export { phaseRules } from "./rules/index.js";
 export type { Transition } from "./transition.js";

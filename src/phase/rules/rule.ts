@@ -1,7 +1,7 @@
-import type { ConditionUpdate } from "../conditions/index.js";
-import type { Observation, Tri } from "./observation.js";
-import type { Phase } from "./phase.js";
-import type { DesiredState, PhasePolicy, SandboxRecord, Session } from "./record.js";
+import type { ConditionUpdate } from "../../conditions/index.js";
+import type { Observation, Tri } from "../observation.js";
+import type { Phase } from "../phase.js";
+import type { DesiredState, PhasePolicy, SandboxRecord, Session } from "../record.js";
 
 /**
  * What a rule may look at, by name: fields of the observation, of the record, and the session.
