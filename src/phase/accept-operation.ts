@@ -1,7 +1,7 @@
 import { stateIsolationMismatch } from "../conditions/index.js";
 import { checkObjects } from "./check-input.js";
 import { isMarked } from "./evidence.js";
-import type { GateDecision, Operation, OperationRoute } from "./gate-rules.js";
+import type { GateDecision, Operation, OperationRoute } from "./gates/index.js";
 import { ISOLATION_BACKEND_MISMATCH } from "./reasons.js";
 import type { DesiredState, SandboxRecord } from "./record.js";
 import { enter, unchanged, type Transition } from "./transition.js";

@@ -8,21 +8,22 @@ export {
   applyBackendMismatch,
   type AcceptOptions,
 } from "./accept-operation.js";
-export { allowedOperations, type AllowedOperations } from "./allowed-operations.js";
 export { applyExitReport, type ExitReport } from "./apply-exit-report.js";
 export { applySession } from "./apply-session.js";
 export { derivePhase, type PhaseDecision, type RejectedEvidence } from "./derive-phase.js";
 export type { PhaseInput } from "./evidence.js";
 export {
+  allowedOperations,
   deleteRules,
   startRules,
   stopRules,
+  type AllowedOperations,
   type GateDecision,
   type GateInput,
   type GateRule,
   type Operation,
   type OperationRoute,
-} from "./gate-rules.js";
+} from "./gates/index.js";
 export * from "./observe/index.js";
 export type { Observation, Tri } from "./observation.js";
 export type { OperateOptions, OperationCall, OperationOutcome } from "./operate.js";

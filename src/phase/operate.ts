@@ -1,6 +1,5 @@
 import { acceptOperation } from "./accept-operation.js";
-import { allowedOperations } from "./allowed-operations.js";
-import type { GateDecision, Operation, OperationRoute } from "./gate-rules.js";
+import { allowedOperations, type GateDecision, type Operation, type OperationRoute } from "./gates/index.js";
 import type { KeyedLock } from "./keyed-lock.js";
 import type { Observation } from "./observation.js";
 import type { StoredRecord } from "./ports.js";

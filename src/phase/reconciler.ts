@@ -1,6 +1,6 @@
 import { applyBackendMismatch } from "./accept-operation.js";
 import type { PhaseDecision } from "./derive-phase.js";
-import type { Operation } from "./gate-rules.js";
+import type { Operation } from "./gates/index.js";
 import { KeyedLock, Limiter } from "./keyed-lock.js";
 import { absent, type Observation } from "./observation.js";
 import {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Operation } from "./gate-rules.js";
+import type { Operation } from "./gates/index.js";
 import { absent, present, type Observation } from "./observation.js";
 import { phases } from "./phase.js";
 import type { SandboxRecord } from "./record.js";

@@ -1,6 +1,6 @@
 import { checkObjects } from "./check-input.js";
 import { isOwnEnd } from "./evidence.js";
-import type { Operation } from "./gate-rules.js";
+import type { Operation } from "./gates/index.js";
 import type { Observation } from "./observation.js";
 import { reconcileRecord } from "./reconcile-record.js";
 import type { PhasePolicy, SandboxRecord, Session } from "./record.js";

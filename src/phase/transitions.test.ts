@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { isSlipwayError } from "../errors.js";
 import { acceptOperation, applyBackendMismatch } from "./accept-operation.js";
-import { allowedOperations } from "./allowed-operations.js";
+import { allowedOperations } from "./gates/index.js";
 import { applyExitReport } from "./apply-exit-report.js";
 import { applySession } from "./apply-session.js";
 import { absent, present, type Observation } from "./observation.js";

@@ -1,13 +1,8 @@
-import { checkInput } from "./check-input.js";
-import {
-  deleteRules,
-  startRules,
-  stopRules,
-  type GateDecision,
-  type GateInput,
-  type GateRule,
-  type Operation,
-} from "./gate-rules.js";
+import { startRules } from "./start-rules.js";
+import { stopRules } from "./stop-rules.js";
+import { deleteRules } from "./delete-rules.js";
+import type { GateDecision, GateInput, GateRule, Operation } from "./gate-rule.js";
+import { checkInput } from "../check-input.js";
 
 /**
  * The three gates of a sandbox at one moment.

@@ -1,100 +1,12 @@
-import { isEmptyBackend, isGoing } from "./evidence.js";
-import type { Observation } from "./observation.js";
+import { isEmptyBackend, isGoing } from "../evidence.js";
 import {
   catalogName,
   isRecoverable as isRecoverableReason,
   ISOLATION_BACKEND_MISMATCH,
   restartableReasons,
   timeoutReasons,
-} from "./reasons.js";
-import type { PhasePolicy, SandboxRecord } from "./record.js";
-
-/**
- * How an allowed operation is carried out.
- *
- * - `fresh`: first start. `resume`: a stopped one. `restart`: after a result, with a new instance id. All three keep
- *   identity and workspace; none creates a second one.
- * - `retry`: the same operation again, idempotent in the driver (a start: under the same instance id).
- * - `noop`: nothing to do; no driver call.
- * - `stop`, `delete`: the driver call of that name.
- *
- * @public
- */
-export type OperationRoute = "fresh" | "resume" | "restart" | "retry" | "noop" | "stop" | "delete";
-
-/**
- * The operations a caller may ask for.
- *
- * @public
- */
-export type Operation = "start" | "stop" | "delete";
-
-/**
- * A gate's answer.
- *
- * @public
- */
-export type GateDecision =
-  | {
-      /** The operation may be carried out. */
-      readonly allowed: true;
-      /** How. */
-      readonly route: OperationRoute;
-      /** Name of the rule that decided. */
-      readonly rule: string;
-    }
-  | {
-      /** The operation is refused. */
-      readonly allowed: false;
-      /** Why: a stable word. */
-      readonly reason: string;
-      /** The same for people: never parse it. */
-      readonly message: string;
-      /** Name of the rule that decided. */
-      readonly rule: string;
-    };
-
-/**
- * What the gates look at.
- *
- * @public
- */
-export interface GateInput {
-  /** What the gateway has stored. */
-  readonly record: SandboxRecord;
-  /** The latest look at the backend; `null` or absent: none. */
-  readonly observation?: Observation | null | undefined;
-  /** Whether the gateway's isolation backend is the one that the sandbox is pinned to. `null` or absent: no pin known. */
-  readonly backendMatches?: boolean | null | undefined;
-  /** Who asks: a user, or the gateway's own automatic restart. */
-  readonly by: "user" | "automatic";
-  /** The current instant, epoch milliseconds. */
-  readonly now: number;
-  /** What this gateway has decided once. Default: every field's own. */
-  readonly policy?: PhasePolicy | undefined;
-}
-
-/**
- * One row of a gate table. The first row whose condition holds decides; the last one always holds.
- *
- * @public
- */
-export interface GateRule {
-  /** Stable name; decisions carry it. */
-  readonly name: string;
-  /** The operation whose gate it belongs to. */
-  readonly operation: Operation;
-  /** The condition in words. */
-  readonly condition: string;
-  /** The route when the operation is allowed. */
-  readonly route: OperationRoute | null;
-  /** The reason when it is refused. */
-  readonly reason: string | null;
-  /** Why the rule is there and why it stands where it stands. */
-  readonly rationale: string;
-  /** @internal */
-  when(input: GateInput): boolean;
-}
+} from "../reasons.js";
+import type { GateInput, GateRule } from "./gate-rule.js";
 
 function isRecoverable({ record, policy }: GateInput): boolean {
   return typeof record.reason === "string" && isRecoverableReason(record.reason, policy);
@@ -313,89 +225,6 @@ export const startRules: readonly GateRule[] = Object.freeze([
     route: null,
     reason: "InProgress",
     rationale: "A start is under way or may be; its deadline bounds it, and stop is open.",
-    when: () => true,
-  },
-] satisfies GateRule[]);
-
-/**
- * The gate of stop, in order.
- *
- * @public
- */
-export const stopRules: readonly GateRule[] = Object.freeze([
-  {
-    name: "stop-while-deleting",
-    operation: "stop",
-    condition: "`Deleting`, `Deleted` or delete intent",
-    route: null,
-    reason: "Deleting",
-    rationale: "Delete stops it anyway.",
-    when: isGoing,
-  },
-  {
-    name: "stop-stopped",
-    operation: "stop",
-    condition: "`Stopped` or `Completed`, or `Error` with a recorded exit code",
-    route: "noop",
-    reason: null,
-    rationale: "Nothing executes: an idempotent return that still ends sessions.",
-    when: ({ record }) =>
-      record.phase === "Stopped" ||
-      record.phase === "Completed" ||
-      (record.phase === "Error" && typeof record.exitCode === "number"),
-  },
-  {
-    name: "stop-again",
-    operation: "stop",
-    condition: "`Stopping`",
-    route: "retry",
-    reason: null,
-    rationale: "Stop is idempotent in the driver, and a retained stop has to be finished by somebody.",
-    when: ({ record }) => record.phase === "Stopping",
-  },
-  {
-    name: "stop-anything",
-    operation: "stop",
-    condition: "Everything that may execute: `Provisioning`, `Starting`, `Ready`, `Unknown`, `Error`",
-    route: "stop",
-    reason: null,
-    rationale: "Stop is the way out of every phase that start refuses (NVIDIA/OpenShell#3308, #4231).",
-    when: () => true,
-  },
-] satisfies GateRule[]);
-
-/**
- * The gate of delete, in order. It never refuses.
- *
- * @public
- */
-export const deleteRules: readonly GateRule[] = Object.freeze([
-  {
-    name: "delete-lost",
-    operation: "delete",
-    condition: "`Deleting`, and the object is there and not being removed",
-    route: "retry",
-    reason: null,
-    rationale: "The driver call was lost, for instance in a crash after the write.",
-    when: (input) =>
-      isGoing(input) && input.observation?.exists === true && input.observation.deleting === false,
-  },
-  {
-    name: "delete-again",
-    operation: "delete",
-    condition: "`Deleting` or `Deleted`",
-    route: "noop",
-    reason: null,
-    rationale: "Acknowledged without a second driver call.",
-    when: isGoing,
-  },
-  {
-    name: "delete-anything",
-    operation: "delete",
-    condition: "Everything else",
-    route: "delete",
-    reason: null,
-    rationale: "Delete is always open.",
     when: () => true,
   },
 ] satisfies GateRule[]);

@@ -1,10 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { allowedOperations } from "./allowed-operations.js";
-import { deleteRules, startRules, stopRules, type GateInput, type Operation } from "./gate-rules.js";
-import { absent, present, type Observation } from "./observation.js";
-import { phases, type Phase } from "./phase.js";
-import { restartableReasons } from "./reasons.js";
-import type { SandboxRecord } from "./record.js";
+import {
+  allowedOperations,
+  deleteRules,
+  startRules,
+  stopRules,
+  type GateInput,
+  type Operation,
+} from "./index.js";
+import { absent, present, type Observation } from "../observation.js";
+import { phases, type Phase } from "../phase.js";
+import { restartableReasons } from "../reasons.js";
+import type { SandboxRecord } from "../record.js";
 
 const record = (phase: Phase, more: Partial<SandboxRecord> = {}): SandboxRecord => ({
   phase,
