@@ -56,16 +56,10 @@ export {
   type SandboxRecord,
   type Session,
 } from "./record.js";
-export {
-  applyRecovery,
-  applyShutdown,
-  planRecovery,
-  planShutdown,
-  type RecoveryResult,
-  type SweepOptions,
-  type SweepPlan,
-} from "./recovery.js";
+export { applyRecovery, planRecovery } from "./recovery.js";
 export { resolveFailedOperation } from "./resolve-failed-operation.js";
 export type { FactName, PhaseEffect, PhaseRule, RuleContext, RuleIndex } from "./rules/rule.js";
 export { phaseRules } from "./rules/index.js";
+export { applyShutdown, planShutdown } from "./shutdown.js";
+export type { RecoveryResult, SweepOptions, SweepPlan } from "./sweep.js";
 export type { Transition } from "./transition.js";

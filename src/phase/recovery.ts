@@ -10,46 +10,8 @@ import {
 } from "./reasons.js";
 import { reconcileRecord } from "./reconcile-record.js";
 import type { PhasePolicy, SandboxRecord } from "./record.js";
-import { enter, unchanged, type Transition } from "./transition.js";
-
-/**
- * What a gateway knows when it plans its start-up or its shutdown.
- *
- * @public
- */
-export interface SweepOptions {
-  /** The gateway stops compute on its own shutdown and starts it again (OpenShell: `gateway_manages_lifecycle`). */
-  readonly managesLifecycle: boolean;
-  /** A look at the backend that began after the record was read, where one was made. One from before tells of no loss. */
-  readonly observation?: Observation | null | undefined;
-  /** What this gateway has decided once. Default: every field's own. */
-  readonly policy?: PhasePolicy | undefined;
-  /** Epoch milliseconds. */
-  readonly now: number;
-}
-
-/**
- * What to do about one record in a sweep.
- *
- * @public
- */
-export interface SweepPlan {
-  /** The driver call to make, or `null`. */
-  readonly call: "start" | "stop" | null;
-  /** The record as the look at the backend left it: write it first when it changed. */
-  readonly record: SandboxRecord;
-  /** Whether there is something to write. */
-  readonly changed: boolean;
-  /** End the sandbox's sessions. */
-  readonly sessionCleanup: boolean;
-}
-
-/**
- * How a call of a sweep ended.
- *
- * @public
- */
-export type RecoveryResult = "ok" | "not-found" | "error";
+import type { RecoveryResult, SweepOptions, SweepPlan } from "./sweep.js";
+import { enter, unchanged, unmarked, type Transition } from "./transition.js";
 
 /** A runtime that went down under a healthy sandbox: started again (NVIDIA/OpenShell#2269). */
 const RESUMABLE: ReadonlySet<string> = new Set(["ContainerRuntimeRestart", "ContainerStopped"]);
@@ -112,11 +74,6 @@ function afterShutdownEnd(record: SandboxRecord, { finishedAt }: Observation, no
   const previous = record.previousFinishedAt ?? null;
   if (finishedAt === null || (previous !== null && finishedAt <= previous)) return record;
   return { ...record, previousFinishedAt: finishedAt, updatedAt: now };
-}
-
-/** Without the mark of a shutdown, which is of no more use once a gateway is up. */
-function unmarked(record: SandboxRecord, now: number): SandboxRecord {
-  return isMarked(record) ? { ...record, shutdownStopAt: null, updatedAt: now } : record;
 }
 
 function recoveryCall(record: SandboxRecord, { managesLifecycle, policy }: SweepOptions): SweepPlan["call"] {
@@ -259,67 +216,4 @@ function restarted(record: SandboxRecord, now: number): SandboxRecord {
   return phase === "Error" || phase === "Completed" || phase === "Stopping" || phase === "Stopped"
     ? enter(fenced, "Provisioning", "Resumed", "Started again after its runtime went down.", now)
     : fenced;
-}
-
-/**
- * What a gateway does about a record when it shuts down: stops what runs, where it manages the lifecycle, and leaves
- * phase and intent, so that the intent to run survives.
- *
- * The plan's record says when the stop was asked for, so that the next start takes no end that the stop caused for a
- * result: write it before the call. A gateway that dies in between leaves a run that counts as stopped, whenever it
- * ends. How the call ended goes to {@link applyShutdown}. Close whatever looks at the backend first (a `Reconciler`): a
- * look that is applied in between records the end that it sees, and only a recovery takes that back.
- *
- * @example
- * ```ts
- * import { planShutdown } from "slipway/phase";
- *
- * const record = { phase: "Ready", desired: "running", since: 0 } as const;
- * planShutdown(record, { managesLifecycle: true, now: Date.now() }).call; // => "stop"
- * ```
- *
- * @public
- */
-export function planShutdown(record: SandboxRecord, options: SweepOptions): SweepPlan {
-  checkObjects({ record, options });
-  const { managesLifecycle, now } = options;
-  const runs =
-    record.phase === "Provisioning" ||
-    record.phase === "Starting" ||
-    record.phase === "Ready" ||
-    record.phase === "Unknown";
-  const stops = managesLifecycle && runs;
-  // What was asked to stop already may have ended since: the first time counts.
-  const marks = stops && !isMarked(record);
-  return {
-    call: stops ? "stop" : null,
-    record: marks ? { ...record, shutdownStopAt: now, updatedAt: now } : record,
-    changed: marks,
-    sessionCleanup: false,
-  };
-}
-
-/**
- * The record after the stop that a shutdown asked for. One that failed takes back that it was asked for: what runs on
- * may end by itself, and such an end is a result, which is not replayed.
- *
- * @example
- * ```ts
- * import { applyShutdown, planShutdown } from "slipway/phase";
- *
- * const options = { managesLifecycle: true, now: Date.now() };
- * const { record } = planShutdown({ phase: "Ready", desired: "running", since: 0 }, options);
- * applyShutdown(record, "error", options).record.shutdownStopAt; // => null
- * ```
- *
- * @public
- */
-export function applyShutdown(
-  record: SandboxRecord,
-  result: RecoveryResult,
-  options: SweepOptions,
-): Transition {
-  checkObjects({ record, options });
-  const next = result === "error" ? unmarked(record, options.now) : record;
-  return { record: next, changed: next !== record, refused: null };
 }

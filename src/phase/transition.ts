@@ -1,4 +1,5 @@
 import { setCondition } from "../conditions/index.js";
+import { isMarked } from "./evidence.js";
 import type { Phase } from "./phase.js";
 import type { SandboxRecord } from "./record.js";
 
@@ -47,4 +48,13 @@ export function enter(
     message,
     conditions: setCondition(record.conditions ?? [], { type: "Ready", status, reason, message }, now),
   };
+}
+
+/**
+ * The record without the mark of a shutdown, which is of no more use once a gateway is up.
+ *
+ * @internal
+ */
+export function unmarked(record: SandboxRecord, now: number): SandboxRecord {
+  return isMarked(record) ? { ...record, shutdownStopAt: null, updatedAt: now } : record;
 }
