@@ -93,25 +93,28 @@ describe("the state of a writer that was faster", () => {
   it.each([
     ["loaded by a replica", { rebase: false }],
     ["moved once already", {}],
-  ])("is not moved onto this clock where the own one was %s", async (_, options) => {
-    const desk = new Desk();
-    desk.start()[Symbol.dispose]();
-    if (options.rebase === undefined) {
-      desk.clock.advance(10_000);
-      desk.elsewhere({ type: "tick" });
-      desk.clock.stepWall(-3_600_000);
-      desk.clock.restart();
-    }
-    const deadline = desk.restore(options);
-    await desk.clock.advanceAsync(10);
-    const winner = desk.elsewhere(enter, 4000);
-    await deadline.change({ generation: 2 });
-    expect(deadline.state).toMatchObject({
-      version: winner.version + 1,
-      windowEndsAt: winner.windowEndsAt,
-      startedAt: winner.startedAt,
-    });
-  });
+  ] as readonly [string, { readonly rebase?: boolean }][])(
+    "is not moved onto this clock where the own one was %s",
+    async (_, options) => {
+      const desk = new Desk();
+      desk.start()[Symbol.dispose]();
+      if (options.rebase === undefined) {
+        desk.clock.advance(10_000);
+        desk.elsewhere({ type: "tick" });
+        desk.clock.stepWall(-3_600_000);
+        desk.clock.restart();
+      }
+      const deadline = desk.restore(options);
+      await desk.clock.advanceAsync(10);
+      const winner = desk.elsewhere(enter, 4000);
+      await deadline.change({ generation: 2 });
+      expect(deadline.state).toMatchObject({
+        version: winner.version + 1,
+        windowEndsAt: winner.windowEndsAt,
+        startedAt: winner.startedAt,
+      });
+    },
+  );
 
   it("gets every step's and part's latest report that was not stored", async () => {
     const desk = new Desk();

@@ -4,7 +4,7 @@ import { derivePhase } from "./derive-phase.js";
 import { isLiveSession, type PhaseInput } from "./evidence.js";
 import type { Observation } from "./observation.js";
 import { phases } from "./phase.js";
-import { phaseRules } from "./rules.js";
+import { phaseRules } from "./rules/index.js";
 
 const NOW = 1_000_000;
 const TRI = [true, false, null] as const;
