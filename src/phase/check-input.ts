@@ -33,6 +33,18 @@ export function checkObjects(given: Readonly<Record<string, unknown>>): void {
     if (typeof value !== "object" || value === null) throw wrong(name, "an object", value);
 }
 
+/**
+ * Refuses a misspelt `by`, which would open what only a user may do.
+ *
+ * @throws SlipwayError `INVALID_OPTION` naming it.
+ *
+ * @internal
+ */
+export function checkBy(by: unknown): void {
+  if (by !== undefined && by !== "user" && by !== "automatic")
+    throw invalid("INVALID_OPTION", "phase input", "by", '"user" or "automatic"', by);
+}
+
 function wrong(field: string, expected: string, value: unknown): Error {
   return invalid("INVALID_OPTION", "phase input", field, expected, value, kindOf(value));
 }

@@ -17,6 +17,7 @@ import {
 import { ReconcileLoop } from "./reconcile-loop.js";
 import { reconcileRecord } from "./reconcile-record.js";
 import { expectedRun, type SandboxRecord } from "./record.js";
+import { nextCursor } from "./page-cursor.js";
 import type { Page, ObservedSandbox, StoredRecord } from "./ports.js";
 import type { ReconcileOutcome, SweepReport } from "./reconcile-outcome.js";
 
@@ -103,7 +104,7 @@ export class Reconciler {
         if (this.#isSettled(stored, listed.get(stored.id))) continue;
         changes.push(this.#lookAside(stored.id));
       }
-      cursor = page.cursor;
+      cursor = nextCursor("store.list", cursor, page);
     } while (cursor !== null);
     const outcomes = (await Promise.all(changes)).filter(({ outcome }) => outcome !== "unchanged");
     return { seen, outcomes, complete: true, error: null };
@@ -162,7 +163,7 @@ export class Reconciler {
     do {
       const page: Page<ObservedSandbox> = await this.#options.source.list(cursor, this.#closing.signal);
       for (const { id, observation } of page.items) listed.set(id, observation);
-      cursor = page.cursor;
+      cursor = nextCursor("source.list", cursor, page);
     } while (cursor !== null);
     return listed;
   }

@@ -2,7 +2,7 @@ import { startRules } from "./start-rules.js";
 import { stopRules } from "./stop-rules.js";
 import { deleteRules } from "./delete-rules.js";
 import type { GateDecision, GateInput, GateRule, Operation } from "./gate-rule.js";
-import { checkInput } from "../check-input.js";
+import { checkBy, checkInput } from "../check-input.js";
 
 /**
  * The three gates of a sandbox at one moment.
@@ -17,6 +17,8 @@ export type AllowedOperations = Readonly<Record<Operation, GateDecision>>;
  * Pure. At least delete is always open, and from every phase that start refuses another operation leads to one that
  * it accepts. No route creates a second identity or workspace.
  *
+ * @throws {@link SlipwayError} `INVALID_OPTION` for no record, no `now`, or a `by` that is neither word.
+ *
  * @example
  * ```ts
  * import { allowedOperations } from "slipway/phase";
@@ -29,6 +31,7 @@ export type AllowedOperations = Readonly<Record<Operation, GateDecision>>;
  */
 export function allowedOperations(input: GateInput): AllowedOperations {
   checkInput(input);
+  checkBy(input.by);
   return {
     start: gate(startRules, input),
     stop: gate(stopRules, input),

@@ -239,3 +239,9 @@ describe("the gates", () => {
       expect(allowedOperations({ record: record(phase), by: "user", now: 9 }).delete.allowed).toBe(true);
   });
 });
+
+it.each(["automtic", "User", null, 1])("a `by` that is neither word opens nothing: %j", (by) => {
+  const record = { phase: "Completed", desired: "running", since: 0 } as const;
+  const ask = (): unknown => allowedOperations({ record, by: by as "user", now: 1 });
+  expect(ask).toThrow(`by must be "user" or "automatic", got ${JSON.stringify(by)}`);
+});

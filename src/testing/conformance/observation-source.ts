@@ -36,7 +36,10 @@ async function listAll(source: ObservationSource, signal: AbortSignal): Promise<
     const page = await source.list(cursor, signal);
     items.push(...page.items);
     if (page.cursor === null) return items;
-    expectThat(`the cursor ${JSON.stringify(page.cursor)} is new`, !cursors.has(page.cursor));
+    expectThat(
+      `the cursor ${JSON.stringify(page.cursor)} is null on the last page, else a new text`,
+      typeof page.cursor === "string" && !cursors.has(page.cursor),
+    );
     cursors.add(page.cursor);
     cursor = page.cursor;
   }
