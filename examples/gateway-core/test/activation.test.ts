@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { SupervisorReport } from "../src/decide/supervisor-report.js";
 import type { Gateway } from "../src/gateway/gateway.js";
 import { buildApp } from "../src/http/app.js";
-import { HELD_HEADER, REMAINING_HEADER } from "../src/http/supervisor-routes.js";
+import { HELD_HEADER, REMAINING_HEADER, VERSION_HEADER } from "../src/http/supervisor-routes.js";
 import { Bench, BUDGETS } from "./bench.js";
 import { claimOf } from "./claims.js";
 
@@ -88,6 +88,7 @@ describe("the ledger over HTTP", () => {
     expect(response.status).toBe(204);
     expect(response.headers.get(REMAINING_HEADER)).toBe(String(BUDGETS.admissionMs - 5000));
     expect(response.headers.get(HELD_HEADER)).toBe("5000");
+    expect(response.headers.get(VERSION_HEADER)).toBe(String((await read()).deadline?.version));
   });
 
   it("takes nothing from anybody else", async () => {

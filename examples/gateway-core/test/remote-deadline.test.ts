@@ -25,7 +25,7 @@ beforeEach(async () => {
   link = new GatewayLink({
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     ...{ sandbox: "sb-1", token: "secret", run: 1, clock },
-    onAnswer: (remainingMs, asOf) => deadline.told(remainingMs, asOf),
+    onAnswer: (...told) => deadline.told(...told),
   });
 });
 
@@ -78,6 +78,26 @@ describe("what is left of a deadline that was told", () => {
     slowly({ ...remaining(5000), "x-slipway-held-ms": "8000" }, 8000, 1000);
     await link.readActivation(signal);
     expect(deadline.remainingMs()).toBe(4000);
+  });
+
+  it("is not what an answer says that was overtaken by a later look", async () => {
+    const looked = (version: number) => ({ "x-slipway-deadline-version": String(version) });
+    slowly({ ...remaining(9000), ...looked(7) }, 0, 0);
+    await link.readActivation(signal);
+    // Looked at before a change renewed the window, and after the preparation's longer one was over.
+    for (const ms of [1000, 50_000]) {
+      slowly({ ...remaining(ms), ...looked(6) }, 0, 0);
+      await link.readActivation(signal);
+      expect(deadline.remainingMs()).toBe(9000);
+    }
+    slowly({ ...remaining(8000), ...looked(7) }, 0, 0);
+    await link.readActivation(signal);
+    expect(deadline.remainingMs()).toBe(8000);
+    slowly(looked(8), 0, 0);
+    await link.readActivation(signal);
+    slowly({ ...remaining(1000), ...looked(7) }, 0, 0);
+    await link.readActivation(signal);
+    expect(deadline.remainingMs()).toBe(Number.POSITIVE_INFINITY);
   });
 
   it("is without an end once there is none", async () => {

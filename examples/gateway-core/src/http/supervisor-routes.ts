@@ -18,6 +18,8 @@ import { bearer, readBody, readQuery } from "./request-input.js";
 export const REMAINING_HEADER = "x-slipway-remaining-ms";
 /** Milliseconds from when the question came to when that was so: whoever asked counts from when it asked. */
 export const HELD_HEADER = "x-slipway-held-ms";
+/** Version of the deadline that this is said of: an answer that was overtaken is told by it. */
+export const VERSION_HEADER = "x-slipway-deadline-version";
 
 /** What a supervisor may do, each time with the secret of its attempt and the number of its run. */
 export function supervisorRoutes(gateway: Gateway, closing: AbortSignal): Hono {
@@ -120,6 +122,7 @@ function tellDeadline(
   { askedAt, now }: { readonly askedAt: number; readonly now: number },
 ): void {
   context.header(HELD_HEADER, String(Math.max(Math.floor(now - askedAt), 0)));
+  if (deadline !== null) context.header(VERSION_HEADER, String(deadline.version));
   // One that passed is no deadline that is over with: who heard of none would go on without an end.
   if (deadline?.status === "expired") context.header(REMAINING_HEADER, "0");
   if (deadline?.status !== "active") return;

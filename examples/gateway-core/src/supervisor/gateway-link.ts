@@ -15,9 +15,12 @@ export interface LinkOptions {
   readonly clock: Clock;
   /**
    * Told with every authenticated answer what was left of the gateway's deadline, `null` for none, and when: an instant
-   * of this clock that is never later than the gateway's look, however long the answer took.
+   * of this clock that is never later than the gateway's look, however long the answer took. Which version of the
+   * deadline was looked at tells answers apart that overtook one another.
    */
-  readonly onAnswer?: ((remainingMs: number | null, asOf: number) => void) | undefined;
+  readonly onAnswer?:
+    | ((remainingMs: number | null, asOf: number, version: number | null) => void)
+    | undefined;
   /** Failed attempts, of which each report tells those that no report told before. */
   readonly failures?: FailureTally | undefined;
 }
@@ -78,6 +81,8 @@ const ANSWER_LIMIT_MS = 10_000;
 const REMAINING_HEADER = "x-slipway-remaining-ms";
 /** Milliseconds for which the gateway had the question when that was so. */
 const HELD_HEADER = "x-slipway-held-ms";
+/** Which version of the deadline that is of. */
+const VERSION_HEADER = "x-slipway-deadline-version";
 
 /**
  * The supervisor's line to its gateway: one bounded request at a time for whoever calls. What becomes of a failure is
@@ -173,8 +178,9 @@ export class GatewayLink {
   async #answer(response: Response, sentAt: number): Promise<unknown> {
     if (response.ok) {
       const answer: unknown = response.status === 204 ? null : await response.json();
-      const heldMs = millisecondsIn(response, HELD_HEADER) ?? 0;
-      this.#options.onAnswer?.(millisecondsIn(response, REMAINING_HEADER), sentAt + heldMs);
+      const asOf = sentAt + (countIn(response, HELD_HEADER) ?? 0);
+      const version = countIn(response, VERSION_HEADER);
+      this.#options.onAnswer?.(countIn(response, REMAINING_HEADER), asOf, version);
       return answer;
     }
     const refusal = errorSchema.safeParse(await response.json().catch(() => null)).data?.error;
@@ -185,7 +191,7 @@ export class GatewayLink {
   }
 }
 
-function millisecondsIn(response: Response, header: string): number | null {
+function countIn(response: Response, header: string): number | null {
   const text = response.headers.get(header);
   return text !== null && /^\d{1,15}$/.test(text) ? Number(text) : null;
 }

@@ -15,6 +15,8 @@ export class BootstrapTimeError extends Error {
 export class RemoteDeadline implements RetryDeadline {
   readonly #clock: Clock;
   readonly #controller = new AbortController();
+  /** Of the gateway's deadline, as the latest answer knew it. */
+  #version = 0;
   /** `null` for none. */
   #endsAt: number | null = null;
   #alarm: Disposable | undefined;
@@ -36,8 +38,12 @@ export class RemoteDeadline implements RetryDeadline {
   /**
    * @param remainingMs - `null`: the gateway's deadline is over with, as for a sandbox that is ready.
    * @param asOf - When so much was left, or before.
+   * @param version - Of the deadline that was looked at, `null` where the gateway does not say. Answers overtake one
+   *   another: one that knows less than an earlier one says nothing.
    */
-  told(remainingMs: number | null, asOf: number): void {
+  told(remainingMs: number | null, asOf: number, version: number | null = null): void {
+    if (version !== null && version < this.#version) return;
+    this.#version = version ?? this.#version;
     if (this.remainingMs() <= 0 && this.#endsAt !== null) return;
     this.#endsAt = remainingMs === null ? null : asOf + remainingMs;
     this.#arm();

@@ -75,8 +75,8 @@ export class Supervisor {
       ...settings,
       clock,
       failures,
-      onAnswer: (remainingMs, asOf) => {
-        this.#deadline.told(remainingMs, asOf);
+      onAnswer: (...told) => {
+        this.#deadline.told(...told);
         this.#reporter.reached();
       },
     });
