@@ -112,7 +112,7 @@ export function derivePhase(input: PhaseInput): PhaseDecision {
 
 /** What somebody else wrote down may leave out what was not known: no rule takes that for a finding. */
 function wholeOf(observation: Observation): Observation {
-  const { exists, running, exitCode, finishedAt, failureReason }: Partial<Observation> = observation;
+  const { exists, running, exitCode, finishedAt, failureReason } = observation as Partial<Observation>;
   if (exists !== undefined && running !== undefined && failureReason !== undefined)
     if (exitCode !== undefined && finishedAt !== undefined) return observation;
   const said = Object.entries(observation).filter(([, value]) => value !== undefined);

@@ -29,7 +29,8 @@ export interface StepDefinition {
  */
 export function checkDefinitions(steps: readonly StepDefinition[]): void {
   // As an unknown: the check would change the type of what is in the list.
-  if (!Array.isArray(steps as unknown) || steps.length === 0 || steps.length > MAX_STEPS) {
+  const list: unknown = steps;
+  if (!Array.isArray(list) || list.length === 0 || list.length > MAX_STEPS) {
     throw invalid("INVALID_PLAN", "progress steps", "", `a list of 1 to ${MAX_STEPS} steps`, steps);
   }
   const names = new Set<unknown>();
