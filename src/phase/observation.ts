@@ -56,7 +56,10 @@ export interface Observation {
   readonly observedAt: number | null;
   /** Generation of the object that was seen. */
   readonly generation: number | null;
-  /** The whole observation is known to be behind: of another run or generation. No rule moves a phase on it. */
+  /**
+   * The whole observation is known to be behind: of another run or generation. Nothing that it shows of a run moves a
+   * phase; that the object is going or gone, and what is asked for, still do.
+   */
   readonly stale: boolean;
   /** Part of the evidence was behind the object or contradicted itself and was left out. For diagnosis: no rule reads it. */
   readonly behind: boolean;
