@@ -1,5 +1,5 @@
 import { stateIsolationMismatch } from "../conditions/index.js";
-import { checkObjects } from "./check-input.js";
+import { checkObject } from "./check-input.js";
 import { isMarked } from "./evidence.js";
 import type { GateDecision, Operation, OperationRoute } from "./gates/index.js";
 import { ISOLATION_BACKEND_MISMATCH } from "./reasons.js";
@@ -43,9 +43,10 @@ export function acceptOperation(
   gate: GateDecision,
   options: AcceptOptions,
 ): Transition {
-  checkObjects({ record, gate });
+  checkObject("record", record);
+  checkObject("gate", gate);
   if (!gate.allowed) return unchanged(record, gate.reason);
-  checkObjects({ options });
+  checkObject("options", options);
   if (gate.route === "noop" || (gate.route === "retry" && operation !== "start"))
     return intended(record, intents[operation], options.now);
   switch (operation) {
@@ -127,7 +128,7 @@ function started(
  * @public
  */
 export function applyBackendMismatch(record: SandboxRecord, now: number): Transition {
-  checkObjects({ record });
+  checkObject("record", record);
   if (record.phase !== "Starting" || record.desired !== "running") return unchanged(record, "phase");
   const message =
     "The isolation backend that this sandbox is pinned to is not the one selected: restore the gateway's selection or create a new sandbox.";

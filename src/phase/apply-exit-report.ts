@@ -1,5 +1,5 @@
 import { invalid } from "../errors.js";
-import { checkObjects } from "./check-input.js";
+import { checkObject } from "./check-input.js";
 import { isShutdownEnd } from "./evidence.js";
 import {
   MAIN_PROCESS_COMPLETED,
@@ -51,7 +51,8 @@ export interface ExitReport {
  * @public
  */
 export function applyExitReport(record: SandboxRecord, report: ExitReport, now?: number): Transition {
-  checkObjects({ record, report });
+  checkObject("record", record);
+  checkObject("report", report);
   if (!Number.isSafeInteger(report.exitCode))
     throw invalid("INVALID_EVENT", "exit report", "exitCode", "an integer", report.exitCode);
   const at: unknown = report.finishedAt ?? null;

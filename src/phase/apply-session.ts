@@ -1,4 +1,4 @@
-import { checkObjects } from "./check-input.js";
+import { checkObject } from "./check-input.js";
 import { isDeadlineOver, isLiveSession, isReadyForbidden } from "./evidence.js";
 import type { SandboxRecord, Session } from "./record.js";
 import { enter, unchanged, type Transition } from "./transition.js";
@@ -25,7 +25,8 @@ import { enter, unchanged, type Transition } from "./transition.js";
  * @public
  */
 export function applySession(record: SandboxRecord, session: Session, now?: number): Transition {
-  checkObjects({ record, session });
+  checkObject("record", record);
+  checkObject("session", session);
   const at = now ?? record.since;
   return session.connected ? connect(record, session, at) : disconnect(record, session, at);
 }

@@ -9,9 +9,9 @@ import { invalid, kindOf } from "../errors.js";
  * @internal
  */
 export function checkInput(input: unknown): void {
-  checkObjects({ input });
+  checkObject("input", input);
   const { record, observation, session, now } = input as Readonly<Record<string, unknown>>;
-  checkObjects({ record });
+  checkObject("record", record);
   const { phase } = record as { readonly phase?: unknown };
   if (typeof phase !== "string") throw wrong("record.phase", "a text", phase);
   if (observation !== undefined && typeof observation !== "object")
@@ -28,9 +28,8 @@ export function checkInput(input: unknown): void {
  *
  * @internal
  */
-export function checkObjects(given: Readonly<Record<string, unknown>>): void {
-  for (const [name, value] of Object.entries(given))
-    if (typeof value !== "object" || value === null) throw wrong(name, "an object", value);
+export function checkObject(name: string, value: unknown): void {
+  if (typeof value !== "object" || value === null) throw wrong(name, "an object", value);
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Condition } from "../conditions/index.js";
-import { checkObjects } from "./check-input.js";
+import { checkObject } from "./check-input.js";
 import type { Phase } from "./phase.js";
 
 /**
@@ -131,7 +131,7 @@ export interface ExpectedRun {
  * @public
  */
 export function expectedRun(record: SandboxRecord): ExpectedRun {
-  checkObjects({ record });
+  checkObject("record", record);
   return {
     instanceId:
       record.expectedInstanceId ?? (record.phase === "Starting" ? null : (record.instanceId ?? null)),

@@ -1,4 +1,4 @@
-import { checkObjects } from "./check-input.js";
+import { checkObject } from "./check-input.js";
 import { isCurrent, isMarked, isOwnEnd, isShutdownEnd } from "./evidence.js";
 import type { Observation } from "./observation.js";
 import {
@@ -35,7 +35,8 @@ const RESUMABLE: ReadonlySet<string> = new Set(["ContainerRuntimeRestart", "Cont
  * @public
  */
 export function planRecovery(record: SandboxRecord, options: SweepOptions): SweepPlan {
-  checkObjects({ record, options });
+  checkObject("record", record);
+  checkObject("options", options);
   const { now } = options;
   const seen = options.observation ?? null;
   const call = recoveryCall(record, options);
@@ -153,7 +154,8 @@ export function applyRecovery(
   result: RecoveryResult,
   options: SweepOptions,
 ): Transition {
-  checkObjects({ record, options });
+  checkObject("record", record);
+  checkObject("options", options);
   const { now } = options;
   const left = unmarked(record, now);
   if (call === "stop") {

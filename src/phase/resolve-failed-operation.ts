@@ -1,4 +1,4 @@
-import { checkObjects } from "./check-input.js";
+import { checkObject } from "./check-input.js";
 import { isOwnEnd } from "./evidence.js";
 import type { Operation } from "./gates/index.js";
 import type { Observation } from "./observation.js";
@@ -39,7 +39,7 @@ export function resolveFailedOperation(
   now?: number,
   policy?: PhasePolicy,
 ): Transition {
-  checkObjects({ record });
+  checkObject("record", record);
   const at = now ?? record.since;
   const seen = (observation?.exists ?? null) === null ? null : observation;
   switch (operation) {
@@ -126,7 +126,7 @@ function applied(
 
 /** What was before, as a new write: phase and intent go back, the moment does not. */
 function restore(record: SandboxRecord, previous: SandboxRecord, now: number): Transition {
-  checkObjects({ previous });
+  checkObject("previous", previous);
   const back = enter(
     previous,
     previous.phase,

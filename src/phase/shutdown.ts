@@ -1,4 +1,4 @@
-import { checkObjects } from "./check-input.js";
+import { checkObject } from "./check-input.js";
 import { isMarked } from "./evidence.js";
 import type { SandboxRecord } from "./record.js";
 import type { RecoveryResult, SweepOptions, SweepPlan } from "./sweep.js";
@@ -24,7 +24,8 @@ import { unmarked, type Transition } from "./transition.js";
  * @public
  */
 export function planShutdown(record: SandboxRecord, options: SweepOptions): SweepPlan {
-  checkObjects({ record, options });
+  checkObject("record", record);
+  checkObject("options", options);
   const { managesLifecycle, now } = options;
   const runs =
     record.phase === "Provisioning" ||
@@ -62,7 +63,8 @@ export function applyShutdown(
   result: RecoveryResult,
   options: SweepOptions,
 ): Transition {
-  checkObjects({ record, options });
+  checkObject("record", record);
+  checkObject("options", options);
   const next = result === "error" ? unmarked(record, options.now) : record;
   return { record: next, changed: next !== record, refused: null };
 }
