@@ -1,4 +1,6 @@
+import { getEventListeners } from "node:events";
 import { beforeEach, describe, expect, it } from "vitest";
+import type { Clock } from "../clock/index.js";
 import { MemoryRecordStore, VirtualClock } from "../testing/index.js";
 import { absent, present, type Observation } from "./observation.js";
 import type { ObservationSource, WatchEvent } from "./ports.js";
@@ -84,21 +86,43 @@ describe("sweeps", () => {
     const reconciler = start();
     await clock.advanceAsync(2000);
     store.list = () => Promise.reject(new Error("store away"));
-    await clock.advanceAsync(4000);
-    expect(lists).toEqual([0, 2000, 6000]);
+    await clock.advanceAsync(12_000);
+    expect(lists).toEqual([0, 2000, 6000, 14_000]);
     await reconciler.close();
   });
 
-  it("do not come early on a host whose timers do", async () => {
-    clock = new VirtualClock({ earlyMs: 0.9 });
-    zero = clock.now();
-    const reconciler = start({ sweepEveryMs: 1000 });
-    await clock.advanceAsync(999.5);
-    expect(lists).toHaveLength(1);
-    await clock.advanceAsync(2);
-    expect(lists).toHaveLength(2);
+  it("do not come early on a clock that rings early", async () => {
+    const early: Clock = {
+      now: () => clock.now(),
+      schedule: (at, callback) => clock.schedule(at - 1, callback),
+    };
+    const reconciler = start({ clock: early, sweepEveryMs: 1000 });
+    await clock.advanceAsync(999);
+    expect(lists).toEqual([0]);
+    await clock.advanceAsync(1);
+    expect(lists).toEqual([0, 1000]);
     await reconciler.close();
     expect(clock.timers).toBe(0);
+  });
+
+  it("leave nothing on the signal that all of them share", async () => {
+    const counts: number[] = [];
+    const counting: ObservationSource = {
+      ...source,
+      list: (_, signal) => {
+        counts.push(getEventListeners(signal, "abort").length);
+        return Promise.resolve({ items: [], cursor: null });
+      },
+    };
+    const reconciler = start({
+      source: counting,
+      sweepEveryMs: 1000,
+      retryInitialMs: 1000,
+      retryCapMs: 1000,
+    });
+    await clock.advanceAsync(20_000);
+    expect(counts.at(-1)).toBeLessThanOrEqual(2);
+    await reconciler.close();
   });
 });
 
@@ -128,6 +152,25 @@ describe("a stream of news", () => {
     await clock.advanceAsync(1000);
     expect(looks).toEqual(["a", "b", "a"]);
     expect([store.peek("a")?.phase, store.peek("b")?.phase]).toEqual(["Ready", "Ready"]);
+    await reconciler.close();
+  });
+
+  it("of a change removes no record, and of a deletion does", async () => {
+    const gone: ObservationSource = {
+      ...source,
+      get: (id) => Promise.resolve({ id, observation: absent(null) }),
+    };
+    for (const id of ["changed", "deleted"]) store.put(id, { ...starting, phase: "Provisioning" });
+    store.list = () => Promise.resolve({ items: [], cursor: null });
+    news = [
+      [
+        { type: "changed", id: "changed" },
+        { type: "deleted", id: "deleted" },
+      ],
+    ];
+    const reconciler = start({ source: gone });
+    await clock.advanceAsync(10);
+    expect([store.peek("changed")?.phase, store.peek("deleted")]).toEqual(["Provisioning", null]);
     await reconciler.close();
   });
 
@@ -177,8 +220,8 @@ describe("the end of the loop", () => {
     expect([lists.length, streams.length]).toEqual([1, 1]);
   });
 
-  it("waits for the looks that news began", async () => {
-    store.put("a", starting);
+  it("waits for the looks that news began, and for those that wait for them", async () => {
+    for (const id of ["a", "b"]) store.put(id, starting);
     store.list = () => Promise.resolve({ items: [], cursor: null });
     let answer = (): void => undefined;
     const answered = new Promise<void>((resolve) => (answer = resolve));
@@ -189,8 +232,13 @@ describe("the end of the loop", () => {
         return { id, observation: absent(null) };
       },
     };
-    news = [[{ type: "changed", id: "a" }]];
-    const reconciler = start({ source: slow });
+    news = [
+      [
+        { type: "changed", id: "a" },
+        { type: "changed", id: "b" },
+      ],
+    ];
+    const reconciler = start({ source: slow, concurrency: 1 });
     await clock.advanceAsync(10);
     let isClosed = false;
     const closed = reconciler.close().then(() => (isClosed = true));
@@ -198,6 +246,6 @@ describe("the end of the loop", () => {
     expect(isClosed).toBe(false);
     answer();
     await closed;
-    expect(store.peek("a")?.phase).not.toBe("Starting");
+    expect([store.peek("a")?.phase, store.peek("b")?.phase]).toEqual(["Error", "Error"]);
   });
 });

@@ -157,6 +157,8 @@ describe("a record whose backend has nothing", () => {
       expect((await reconciler.sweep()).outcomes).toMatchObject([
         { id: "sb", outcome: "removed", record: null, decision: { effects: ["prune-candidate"] } },
       ]);
+      store.put("sb", record(phase, { since: 0 }));
+      expect((await reconciler.reconcile("sb")).outcome).not.toBe("removed");
       store.put("sb", record(phase, { since: clock.now() }));
       expect(await reconciler.deleted("sb")).toMatchObject({ outcome: "removed", record: null });
       expect(store.peek("sb")).toBeNull();
@@ -251,6 +253,16 @@ describe("a sweep", () => {
     const report = await make({ source: { ...source, get }, concurrency: 3 }).sweep();
     expect([most, report.seen, report.outcomes.length]).toEqual([3, 10, 10]);
     expect(report).toMatchObject({ complete: true, error: null });
+  });
+
+  it("makes nothing of a list that is behind a direct look", async () => {
+    store.put("sb", record("Starting"));
+    const get: ObservationSource["get"] = (id) => Promise.resolve({ id, observation: ready });
+    const reconciler = make({ source: { ...source, get } });
+    await reconciler.reconcile("sb");
+    const settled = store.peek("sb");
+    expect(await reconciler.sweep()).toEqual({ seen: 1, outcomes: [], complete: true, error: null });
+    expect(store.peek("sb")).toBe(settled);
   });
 
   it("of a backend that does not list says so, and looks at nothing", async () => {

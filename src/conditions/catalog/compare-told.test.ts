@@ -679,3 +679,74 @@ describe("what is said of words", () => {
     });
   });
 });
+
+describe("what is said of publications", () => {
+  const said = (before: object, after: object): readonly string[] =>
+    told(before, after).filter((line) => /^(additive|safe|breaking) (emission|catalog)-/.test(line));
+
+  it("is said for each contract at which it looks different, however many there are", () => {
+    const many = (emits: readonly object[], contract: number) => ({
+      ...base,
+      contract,
+      reasons: { A: reason, B, Late: { ...Late, since: 40 }, Later: { ...Late, since: 90 } },
+      retired: { Old: { retiredIn: 60 } },
+      emits,
+    });
+    const finer = { ...emitted, reason: "Later", generalReasons: ["Late", "A"] };
+    const contractsOf = (contract: number): readonly unknown[] =>
+      compareCatalogs(
+        many([finer], contract) as never,
+        many([{ ...emitted, reason: "B" }], contract) as never,
+      ).map(({ explanation, contracts }) => [/showed (\w+)/.exec(explanation)?.[1], contracts]);
+    const from = (first: number, last: number): readonly number[] =>
+      Array.from({ length: last - first + 1 }, (_, index) => first + index);
+    expect(contractsOf(100)).toEqual([
+      ["A", from(1, 39)],
+      ["Late", from(40, 89)],
+      ["Later", from(90, 100)],
+    ]);
+    // Beyond a hundred, those alone at which a name came or went.
+    expect(contractsOf(101)).toEqual([
+      ["A", [1]],
+      ["Late", [40, 60]],
+      ["Later", [90]],
+    ]);
+  });
+
+  it("on a new type breaks whoever looks for a name on any type, and nobody who finds it already", () => {
+    const wide = { ...reason, types: [...reason.types, "New"] };
+    const on = (name: string, ...generalReasons: readonly string[]) => ({
+      ...base,
+      types: { ...base.types, New: type },
+      reasons: { A: { ...wide, sources: A.sources }, B: wide, Late: { ...wide, since: 2 }, Own: wide },
+      emits: [emitted, { ...emitted, type: "New", reason: name, generalReasons }],
+    });
+    const before = { ...base, reasons: { ...base.reasons, A: { ...A }, B, Late } };
+    expect(said(before, on("Own"))).toEqual([
+      "additive emission-added start/crash/New: start/crash/New publishes Own from contract 1 on.",
+    ]);
+    expect(said(before, on("A"))).toEqual([
+      "additive emission-added start/crash/New: start/crash/New publishes A from contract 1 on.",
+    ]);
+    expect(said(before, on("Own", "A"))).toEqual([
+      "additive emission-added start/crash/New: start/crash/New publishes Own from contract 1 on.",
+    ]);
+    for (const [name, ...general] of [["B"], ["A", "B"], ["Own", "B"]] as const)
+      expect(said(before, on(name, ...general))).toEqual([
+        `breaking emission-added start/crash/New: start/crash/New: ${name} is now published on New, where clients that look at any type find what they did not (contract 1, 2)`,
+      ]);
+  });
+});
+
+it("a type that is gone is named, with both ways out", () => {
+  const only = (entry: object) => ({ ...entry, types: ["Ready"] });
+  const fewer = { ...base, types: { Ready: type }, reasons: { A: only(A), B: only(B), Late: only(Late) } };
+  expect(told(base, fewer).slice(0, 6)).toEqual([
+    "breaking type-removed Up: The condition type Up is gone: clients that wait for it wait for ever.",
+    "Additive exposure now: keep publishing Up, and what replaces it as a type beside it.",
+    "Change in a new contract: raise contract to 3, which announces it; readers of older contracts lose the type too.",
+    "breaking reason-type-removed A: A no longer has the type Up: clients that look there do not see it.",
+    "Additive exposure now: keep Up.",
+    "Change in a new contract: raise contract to 3, which announces it; readers of older contracts lose it too.",
+  ]);
+});
