@@ -208,6 +208,14 @@ describe("a start that began again", () => {
     const of = { from: record("Starting", from), observation: seen({ ...over, ...facts }) };
     expect(decide(of).phase).toBe(phase);
   });
+
+  it("and is not over is a start like any other", () => {
+    const of = {
+      from: record("Starting", { exitCode: 1 }),
+      observation: seen({ running: false, ready: false }),
+    };
+    expect(decide(of)).toMatchObject({ phase: "Starting", rule: "still-starting" });
+  });
 });
 
 describe("a workload that executes", () => {
@@ -261,7 +269,9 @@ describe("a live session", () => {
     ["not where what is seen is of another run", "Provisioning", { stale: true }, "Provisioning"],
   ])("answers what a silent backend leaves open: %s", (_, phase, facts, expected) => {
     const observation = { ...silent, ...facts };
-    expect(decide({ from: record(phase), observation, live: true }).phase).toBe(expected);
+    const answered = decide({ from: record(phase), observation, live: true });
+    expect(answered.phase).toBe(expected);
+    expect(answered.rule === "session-over-silence").toBe(expected === "Ready");
     expect(decide({ from: record(phase), observation }).phase).toBe(phase);
   });
 
@@ -285,6 +295,13 @@ describe("a run that is over", () => {
       "Provisioning",
       "not-there-yet",
     ],
+    ["or not known to be", { exitCode: 0, completed: null }, "Provisioning", "not-there-yet"],
+    [
+      "or not known to be, of which readiness cannot be read",
+      { completed: false, readiness: "unreadable" },
+      "Provisioning",
+      "not-there-yet",
+    ],
     ["with 0 and a cause", { exitCode: 0, failureReason: "Evicted" }, "Error", "finished-failed"],
     [
       "with 0 and a cause that passes",
@@ -301,5 +318,44 @@ describe("a run that is over", () => {
   ])("%s", (_, facts, phase, rule) => {
     const observation = seen({ ...over, ...facts });
     expect(decide({ from: record("Ready"), observation })).toMatchObject({ phase, rule });
+  });
+});
+
+describe("a backend that looks empty", () => {
+  const empty = seen({ running: false, ready: false, suspended: true, workload: "absent" });
+  it.each<[string, Case, string]>([
+    [
+      "but was seen before the last write",
+      { from: record("Ready", { updatedAt: NOW + 1 }), observation: empty },
+      "empty-unproven",
+    ],
+    [
+      "and is not suspended",
+      { from: record("Ready", { updatedAt: NOW + 1 }), observation: { ...empty, suspended: false } },
+      "not-there-yet",
+    ],
+    [
+      "behind a live session",
+      { from: record("Ready", { updatedAt: NOW + 1 }), observation: empty, live: true },
+      "session-over-lag",
+    ],
+    [
+      "behind a live session",
+      { from: record("Stopped"), observation: { ...empty, bootstrapping: true }, live: true },
+      "session-over-lag",
+    ],
+  ])("%s", (_, of, rule) => {
+    expect(decide(of).rule).toBe(rule);
+  });
+
+  it.each<[string, Partial<SandboxRecord>, string]>([
+    ["what was to be stopped", { phase: "Ready", desired: "stopped" }, "Stopped"],
+    ["what is stopped", { phase: "Stopped" }, "Stopped"],
+    ["what was to run", { phase: "Ready" }, "Error"],
+  ])("of a driver that removes compute when it stops has nothing left of %s", (_, from, phase) => {
+    const policy = { removesComputeOnStop: true };
+    const input = { record: { ...record("Ready"), ...from }, observation: absent(NOW), now: NOW, policy };
+    expect(derivePhase(input).phase).toBe(phase);
+    expect(derivePhase({ ...input, policy: {} }).phase).toBe("Error");
   });
 });
