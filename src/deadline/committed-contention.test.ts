@@ -90,7 +90,7 @@ describe("the state of a writer that was faster", () => {
     expect(heard).toEqual([winner.version]);
   });
 
-  it.each([
+  it.each<[string, { readonly rebase?: boolean }]>([
     ["loaded by a replica", { rebase: false }],
     ["moved once already", {}],
   ] as readonly [string, { readonly rebase?: boolean }][])(
