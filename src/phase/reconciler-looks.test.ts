@@ -306,13 +306,15 @@ describe("a listing that would not come to its end", () => {
   const pages = (cursor: unknown) => () => Promise.resolve({ items: [], cursor: cursor as string | null });
   const expected = "must be null on the last page, else a text other than that of the page before, got";
 
-  it.each([undefined, 7, "same"])("is refused by its cursor %j, of a source", async (cursor) => {
+  it.each([
+    [undefined, "undefined"],
+    [7, "7"],
+    ["same", '"same"'],
+  ])("is refused by its cursor %j, of a source", async (cursor, shown) => {
     const listing = { ...source, list: pages(cursor) };
     const report = await make({ source: listing }).sweep();
     expect(report).toMatchObject({ seen: 0, complete: false, error: { code: "INVALID_OPTION" } });
-    expect(String(report.error)).toContain(
-      `source.list cursor ${expected} ${JSON.stringify(cursor) ?? "undefined"}`,
-    );
+    expect(String(report.error)).toContain(`source.list cursor ${expected} ${shown}`);
   });
 
   it.each([undefined, 7, "same"])("is refused by its cursor %j, of a store", async (cursor) => {

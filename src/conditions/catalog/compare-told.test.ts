@@ -736,6 +736,23 @@ describe("what is said of publications", () => {
         `breaking emission-added start/crash/New: start/crash/New: ${name} is now published on New, where clients that look at any type find what they did not (contract 1, 2)`,
       ]);
   });
+
+  it("on a new type breaks whoever compares the reason itself, which was only a case of it before", () => {
+    const wide = { ...reason, types: [...reason.types, "New"] };
+    const finer = { ...emitted, reason: "Late", generalReasons: ["A"] };
+    const before = {
+      ...base,
+      types: { ...base.types, New: type },
+      reasons: { A: wide, B, Late },
+      emits: [finer],
+    };
+    const old = { ...before, types: base.types, reasons: { A: reason, B, Late } };
+    const after = { ...before, emits: [finer, { ...emitted, type: "New" }] };
+    // Readers of contract 1 see A already.
+    expect(said(old, after)).toEqual([
+      "breaking emission-added start/crash/New: start/crash/New: A is now published on New, where clients that look at any type find what they did not (contract 2)",
+    ]);
+  });
 });
 
 it("a type that is gone is named, with both ways out", () => {
