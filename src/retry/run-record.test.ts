@@ -135,6 +135,37 @@ describe("a renewal of credentials", () => {
     expect(await run).toMatchObject({ code: "BOOTSTRAP_PERMANENT", cause: errors[2] });
     expect(refresh).toHaveBeenCalledTimes(1);
   });
+
+  it("is not made a second time by another process either", async () => {
+    const before = make({ refresh: () => "token" });
+    before
+      .run(({ attempt }) => Promise.reject(attempt === 1 ? unauthenticated() : refused()))
+      .catch(() => undefined);
+    await clock.advanceAsync(10);
+    const refresh = vi.fn();
+    const run = caught(
+      make({ restore: before.snapshot(), refresh }).run(() => Promise.reject(unauthenticated())),
+    );
+    await clock.advanceAsync(60_000);
+    expect(await run).toMatchObject({ code: "BOOTSTRAP_PERMANENT" });
+    expect(refresh).not.toHaveBeenCalled();
+  });
+});
+
+describe("the counts of a run", () => {
+  it("are kept by another process", async () => {
+    const controller = new AbortController();
+    const before = make({ signal: controller.signal, refresh: () => "token" });
+    const run = caught(
+      before.run(({ attempt }) => (attempt === 1 ? Promise.reject(unauthenticated()) : never())),
+    );
+    await clock.advanceAsync(10);
+    controller.abort("shutdown");
+    await run;
+    const counts = { permanent: 1, transient: 0, suspect: 0, cancelled: 1 };
+    expect(before.status().counts).toEqual(counts);
+    expect(make({ restore: before.snapshot() }).status().counts).toEqual(counts);
+  });
 });
 
 describe("the next attempt", () => {
