@@ -11,13 +11,11 @@ import { randomUUID } from "node:crypto";
 import type { Clock } from "slipway";
 import { exponentialBackoff } from "slipway/retry";
 import { ApiUnreachableError, isAlreadyExists, isConflict, isObjectMissing } from "../api/api-error.js";
-import { getObject } from "../api/get-object.js";
 import type { KubeClient } from "../api/kube-client.js";
-import { listAll } from "../api/list-pages.js";
 import { pause } from "../api/pause.js";
 import type { Plain } from "../api/plain.js";
 import { Reflector } from "../api/reflector.js";
-import { GATEWAY_LABEL, LABEL_VALUE, OBJECT_NAME, SANDBOX_LABEL } from "../resource/names.js";
+import { GATEWAY_LABEL, OBJECT_NAME } from "../resource/names.js";
 import { RecordMirror } from "./record-mirror.js";
 import { RecordNews, type RecordChanged } from "./record-news.js";
 import {
@@ -29,6 +27,7 @@ import {
   storedRecord,
   type RecordObject,
 } from "./record-object.js";
+import { RecordReads } from "./record-reads.js";
 import { refuseTooLarge, refuseTooLargeChange } from "./record-size.js";
 import { ResourceSessions } from "./resource-sessions.js";
 import { Turns } from "./turns.js";
@@ -42,7 +41,6 @@ export interface ResourceStoreOptions {
   readonly pageSize?: number | undefined;
 }
 
-const PAGE_SIZE = 500;
 /** How long a listing waits for a view of the records that is current. */
 const CURRENT_WITHIN_MS = 30_000;
 /** A gateway that ends waits no longer than this for requests that hang. */
@@ -66,6 +64,7 @@ export class ResourceStore implements RecordStore {
   readonly #path: string;
   readonly #mirror: RecordMirror;
   readonly #news: RecordNews;
+  readonly #reads: RecordReads;
   readonly #turns: Turns;
   readonly #closing = new AbortController();
   readonly #waiting = new Set<() => void>();
@@ -87,6 +86,7 @@ export class ResourceStore implements RecordStore {
       news: (id, version, record) => this.#heard({ id, version, record }),
     });
     const { signal } = this.#closing;
+    this.#reads = new RecordReads({ client, path: this.#path, gateway, mirror: this.#mirror, signal });
     this.sessions = new ResourceSessions({ client, clock, random, namespace, gateway, signal });
     const query = { labelSelector: `${GATEWAY_LABEL}=${gateway}` };
     this.#reflector = new Reflector({
@@ -109,16 +109,16 @@ export class ResourceStore implements RecordStore {
     const { client, namespace, gateway } = this.#options;
     const object = newRecordObject(record, { namespace, gateway, write });
     refuseTooLarge(object);
-    if ((await this.#byId(record.id)).length > 0) return "id-taken";
+    if ((await this.#reads.withId(record.id)).length > 0) return "id-taken";
     const made = await client.create(this.#path, object, this.#call).catch(async (error: unknown) => {
       if (!isAlreadyExists(error)) throw error;
       // The answer to an earlier try of this write may have been lost.
-      const found = await this.#read(record.name);
-      return found?.write === write ? this.#readObject(record.name) : null;
+      const found = await this.#reads.read(record.name);
+      return found?.write === write ? this.#reads.readObject(record.name) : null;
     });
     const mine = made === null ? null : readRecord(made, gateway);
     if (made === null || mine === null) return "name-taken";
-    if ((await this.#byId(record.id)).some(({ uid }) => uid !== mine.uid)) {
+    if ((await this.#reads.withId(record.id)).some(({ uid }) => uid !== mine.uid)) {
       await this.#erase(mine);
       return "id-taken";
     }
@@ -127,12 +127,12 @@ export class ResourceStore implements RecordStore {
   }
 
   async get(id: string): Promise<StoredRecord | null> {
-    const found = await this.#find(id);
+    const found = await this.#reads.find(id);
     return found === null ? null : storedRecord(found);
   }
 
   async findByName(name: string): Promise<StoredRecord | null> {
-    const found = OBJECT_NAME.test(name) ? await this.#read(name) : null;
+    const found = OBJECT_NAME.test(name) ? await this.#reads.read(name) : null;
     return found === null ? null : storedRecord(found);
   }
 
@@ -142,7 +142,7 @@ export class ResourceStore implements RecordStore {
 
   async #swap(id: string, version: number, change: RecordChange, write: string): Promise<boolean> {
     const known = this.#mirror.get(id);
-    let read = known?.version === version ? known : await this.#find(id);
+    let read = known?.version === version ? known : await this.#reads.find(id);
     for (let conflicts = 1; ; conflicts += 1) {
       // Ours already: the write went through and its answer was lost.
       if (read?.write === write) return true;
@@ -159,13 +159,13 @@ export class ResourceStore implements RecordStore {
       }
       // Somebody changed the object, but perhaps not the record: a label, an annotation.
       if (conflicts > 1) await this.#pause(conflicts);
-      read = await this.#find(id);
+      read = await this.#reads.find(id);
     }
   }
 
   async delete(id: string, version: number): Promise<boolean> {
     for (let conflicts = 1; ; conflicts += 1) {
-      const read = await this.#find(id);
+      const read = await this.#reads.find(id);
       if (read?.version !== version) return false;
       try {
         return await this.#erase(read);
@@ -178,7 +178,7 @@ export class ResourceStore implements RecordStore {
 
   /** What the ledger keeps in the object of a record; `null` when there is no such record. */
   async activations(id: string): Promise<Plain | null> {
-    return (await this.#find(id))?.activations ?? null;
+    return (await this.#reads.find(id))?.activations ?? null;
   }
 
   /** Changes the ledger's part of a record, decided on what is there; false when it was refused or nothing is there. */
@@ -187,7 +187,7 @@ export class ResourceStore implements RecordStore {
     decide: (found: Plain) => Plain | "done" | "refused",
   ): Promise<boolean> {
     for (let conflicts = 1; ; conflicts += 1) {
-      const read = await this.#find(id);
+      const read = await this.#reads.find(id);
       if (read === null) return false;
       const decision = decide(read.activations);
       if (decision === "done" || decision === "refused") return decision === "done";
@@ -305,39 +305,6 @@ export class ResourceStore implements RecordStore {
     this.#turns.saw(write);
     const written = this.#mirror.wrote(object);
     if (written !== null) this.#news.outdate(written);
-  }
-
-  /** The record as the server has it now. */
-  async #find(id: string): Promise<RecordObject | null> {
-    const name = this.#mirror.get(id)?.name;
-    const found = name === undefined ? null : await this.#read(name);
-    return found?.id === id ? found : ((await this.#byId(id))[0] ?? null);
-  }
-
-  async #read(name: string): Promise<RecordObject | null> {
-    const object = await this.#readObject(name);
-    return object === null ? null : readRecord(object, this.#options.gateway);
-  }
-
-  #readObject(name: string): Promise<Plain | null> {
-    return getObject(this.#options.client, this.#path, name, this.#call.signal);
-  }
-
-  async #byId(id: string): Promise<readonly RecordObject[]> {
-    if (!LABEL_VALUE.test(id)) return [];
-    const { client, gateway } = this.#options;
-    const query = { labelSelector: `${GATEWAY_LABEL}=${gateway},${SANDBOX_LABEL}=${id}` };
-    let found: RecordObject[] = [];
-    const take = {
-      restart: () => {
-        found = [];
-      },
-      page: (items: readonly Plain[]) => {
-        found = found.concat(items.flatMap((item) => readRecord(item, gateway) ?? []));
-      },
-    };
-    await listAll(client, { path: this.#path, query, pageSize: PAGE_SIZE }, take, this.#call.signal);
-    return found;
   }
 
   /** Removes this very version; false when it was gone already. */
