@@ -16,8 +16,10 @@ import { pause } from "../api/pause.js";
 import type { Plain } from "../api/plain.js";
 import { Reflector } from "../api/reflector.js";
 import { GATEWAY_LABEL, OBJECT_NAME } from "../resource/names.js";
+import { byId, dueNow, nextDue } from "./due-records.js";
+import { OwnWrites } from "./own-writes.js";
 import { RecordMirror } from "./record-mirror.js";
-import { RecordNews, type RecordChanged } from "./record-news.js";
+import { RecordNews } from "./record-news.js";
 import {
   newRecordObject,
   readRecord,
@@ -64,14 +66,13 @@ export class ResourceStore implements RecordStore {
   readonly #path: string;
   readonly #mirror: RecordMirror;
   readonly #news: RecordNews;
+  readonly #own: OwnWrites;
   readonly #reads: RecordReads;
   readonly #turns: Turns;
   readonly #closing = new AbortController();
   readonly #waiting = new Set<() => void>();
   readonly #reflector: Reflector;
   readonly #running: Promise<void>;
-  /** Writes under way here, with what was heard of them before their answer came. */
-  readonly #writing = new Map<string, RecordChanged | null>();
   #limit: Disposable | null = null;
 
   constructor(options: ResourceStoreOptions) {
@@ -83,8 +84,9 @@ export class ResourceStore implements RecordStore {
     this.#mirror = new RecordMirror(gateway, {
       settled: () => this.#wake(),
       interrupted: () => this.#news.doubt(),
-      news: (id, version, record) => this.#heard({ id, version, record }),
+      news: (id, version, record) => this.#own.heard({ id, version, record }),
     });
+    this.#own = new OwnWrites(this.#mirror, this.#news, this.#turns);
     const { signal } = this.#closing;
     this.#reads = new RecordReads({ client, path: this.#path, gateway, mirror: this.#mirror, signal });
     this.sessions = new ResourceSessions({ client, clock, random, namespace, gateway, signal });
@@ -102,7 +104,7 @@ export class ResourceStore implements RecordStore {
   }
 
   insert(record: Omit<StoredRecord, "version">): Promise<InsertResult> {
-    return this.#asOwn((write) => this.#insert(record, write));
+    return this.#own.run((write) => this.#insert(record, write));
   }
 
   async #insert(record: Omit<StoredRecord, "version">, write: string): Promise<InsertResult> {
@@ -122,7 +124,7 @@ export class ResourceStore implements RecordStore {
       await this.#erase(mine);
       return "id-taken";
     }
-    this.#wrote(made, write);
+    this.#own.wrote(made, write);
     return "inserted";
   }
 
@@ -137,7 +139,7 @@ export class ResourceStore implements RecordStore {
   }
 
   compareAndSwap(id: string, version: number, change: RecordChange): Promise<boolean> {
-    return this.#asOwn((write) => this.#swap(id, version, change, write));
+    return this.#own.run((write) => this.#swap(id, version, change, write));
   }
 
   async #swap(id: string, version: number, change: RecordChange, write: string): Promise<boolean> {
@@ -151,7 +153,7 @@ export class ResourceStore implements RecordStore {
         const patch = recordPatch(read, change, write);
         refuseTooLargeChange(patch, read.value, change.value);
         const written = await this.#options.client.patch(`${this.#path}/${read.name}`, patch, this.#call);
-        this.#wrote(written, write);
+        this.#own.wrote(written, write);
         return true;
       } catch (error) {
         if (isObjectMissing(error, read.name)) return false;
@@ -217,30 +219,15 @@ export class ResourceStore implements RecordStore {
    * record that is due a request more than a conflict costs now and then. A deadline does not wait for a stream that
    * broke: whoever is told too much looks once more than needed.
    */
-  async claimDue({ now, limit, after }: ClaimDue): Promise<readonly StoredRecord[]> {
+  async claimDue(claim: ClaimDue): Promise<readonly StoredRecord[]> {
     await this.#until(() => this.#mirror.isComplete);
-    const isLater = (id: string, dueAt: number): boolean =>
-      after === undefined || dueAt > after.dueAt || (dueAt === after.dueAt && id > after.id);
-    const waitOf = this.#turns.waits();
-    return [...this.#mirror.values()]
-      .filter(
-        ({ id, dueAt }) => dueAt !== null && dueAt <= now && isLater(id, dueAt) && dueAt + waitOf(id) <= now,
-      )
-      .sort((a, b) => (a.dueAt ?? 0) - (b.dueAt ?? 0) || byId(a, b))
-      .slice(0, limit)
-      .map(storedRecord);
+    return dueNow([...this.#mirror.values()], this.#turns.waits(), claim).map(storedRecord);
   }
 
   /** When this gateway is to take something up next. */
   async earliestDue(): Promise<number | null> {
     await this.#until(() => this.#mirror.isComplete);
-    const waitOf = this.#turns.waits();
-    let earliest: number | null = null;
-    for (const { id, dueAt } of this.#mirror.values()) {
-      if (dueAt === null || (earliest !== null && dueAt >= earliest)) continue;
-      earliest = Math.min(dueAt + waitOf(id), earliest ?? Number.POSITIVE_INFINITY);
-    }
-    return earliest;
+    return nextDue(this.#mirror.values(), this.#turns.waits());
   }
 
   /**
@@ -277,34 +264,6 @@ export class ResourceStore implements RecordStore {
 
   #wake(): void {
     for (const wake of this.#waiting) wake();
-  }
-
-  /** A write of which this process tells by itself, unless it never learns that it went through. */
-  async #asOwn<T>(work: (write: string) => Promise<T>): Promise<T> {
-    const write = this.#turns.markOf(randomUUID());
-    this.#writing.set(write, null);
-    try {
-      return await work(write);
-    } catch (error) {
-      const heard = this.#writing.get(write) ?? null;
-      if (heard !== null) this.#news.note(heard);
-      throw error;
-    } finally {
-      this.#writing.delete(write);
-    }
-  }
-
-  #heard(change: RecordChanged): void {
-    const write = change.record?.write ?? "";
-    this.#turns.saw(write);
-    if (this.#writing.has(write)) this.#writing.set(write, change);
-    else this.#news.note(change);
-  }
-
-  #wrote(object: Plain, write: string): void {
-    this.#turns.saw(write);
-    const written = this.#mirror.wrote(object);
-    if (written !== null) this.#news.outdate(written);
   }
 
   /** Removes this very version; false when it was gone already. */
@@ -355,8 +314,4 @@ export class ResourceStore implements RecordStore {
     const { clock, random } = this.#options;
     return pause(clock, AGAIN.delayMs(conflicts, { random }), this.#closing.signal);
   }
-}
-
-function byId(a: RecordObject, b: RecordObject): number {
-  return a.id < b.id ? -1 : a.id > b.id ? 1 : 0;
 }
