@@ -14,12 +14,7 @@ import {
 } from "../decide/operations.js";
 import { isOwed } from "../decide/recovery-plan.js";
 import { standingOf, type Standing } from "../decide/standing.js";
-import {
-  applyReport,
-  saysNotReplayed,
-  type ReportResult,
-  type SupervisorReport,
-} from "../decide/supervisor-report.js";
+import type { ReportResult, SupervisorReport } from "../decide/supervisor-report.js";
 import type { Driver } from "../driver/driver.js";
 import { InvalidInputError } from "../input-error.js";
 import { dueAt } from "../record/due.js";
@@ -41,12 +36,12 @@ import { ReadinessCheck, type Readiness } from "./readiness.js";
 import { Reconciling } from "./reconciling.js";
 import { recover } from "./recovery.js";
 import { Refusals } from "./refusals.js";
-import { NoSuchSandboxError, SandboxRecords, type VersionedRecord } from "./sandbox-records.js";
+import { SandboxRecords, type VersionedRecord } from "./sandbox-records.js";
 import { SandboxWorker } from "./sandbox-worker.js";
 import { Sessions } from "./sessions.js";
 import { shutdownSweep } from "./shutdown.js";
-import { attemptToken, discreetReport, secretsOf } from "./secrets.js";
-import { authenticateSupervisor } from "./supervisor-auth.js";
+import { attemptToken } from "./secrets.js";
+import { SupervisorDesk } from "./supervisor-desk.js";
 import { Sweeper } from "./sweeper.js";
 
 const SWEEP_EVERY_MS = 10_000;
@@ -79,6 +74,7 @@ export class Gateway {
   readonly #sweeper: Sweeper;
   readonly #looks: BackendLooks;
   readonly #sessions: Sessions;
+  readonly #desk: SupervisorDesk;
   readonly #reconciling: Reconciling;
   readonly #policy: PolicyOptions;
   readonly #isolationBackend: string | null;
@@ -122,6 +118,8 @@ export class Gateway {
     const isBusy = (id: string): boolean => this.#owed.has(id) || this.#workers.get(id)?.busy === true;
     this.#sessions = new Sessions({ clock, log, owner: options.owner, store: options.sessionStore });
     const sessions = this.#sessions;
+    const { activations, refusals } = this;
+    this.#desk = new SupervisorDesk({ records, activations, sessions, refusals, clock });
     this.#looks = new BackendLooks({ records, sessions, drivers: this.#drivers, clock, log, wake, isBusy });
     this.#reconciling = new Reconciling({
       records,
@@ -319,50 +317,16 @@ export class Gateway {
   }
 
   /** The record a supervisor may read, or why it may not. */
-  async authenticate(
+  authenticate(
     id: string,
     token: string,
     run: number,
   ): Promise<VersionedRecord | "unauthorized" | "stale-run"> {
-    const found = await this.records.read(id);
-    const auth = authenticateSupervisor(found?.record ?? null, token, run);
-    if (auth.ok && found !== null) {
-      const { instance } = found.record;
-      if (instance !== null) this.#sessions.note(id, instance.id, this.clock.now());
-      return found;
-    }
-    const code = auth.ok ? "unauthorized" : auth.code;
-    if (found !== null) this.refusals.note(id, "supervisor", code, this.clock.now());
-    return code;
+    return this.#desk.authenticate(id, token, run);
   }
 
-  async report(id: string, token: string, run: number, report: SupervisorReport): Promise<ReportResult> {
-    const refuse = (code: string): ReportResult => ({
-      ok: false,
-      code,
-      message: `the report was refused: ${code}`,
-    });
-    try {
-      const wasStarted = saysNotReplayed(report) && (await this.#wasStarted(id, run));
-      const { record, result } = await this.records.change(id, (record, now) => {
-        // Looked at inside the loop: another attempt may have begun since the last read.
-        const auth = authenticateSupervisor(record, token, run);
-        if (!auth.ok) return { record, result: refuse(auth.code) };
-        return applyReport(record, run, discreetReport(report, secretsOf(record)), now, wasStarted);
-      });
-      if (result.ok && report.kind === "exited") await this.activations.complete(record);
-      if (!result.ok) this.refusals.note(id, `report ${report.kind}`, result.code, this.clock.now());
-      return result;
-    } catch (error) {
-      if (error instanceof NoSuchSandboxError) return refuse("unauthorized");
-      throw error;
-    }
-  }
-
-  /** Whether the ledger has it that the main process of this run was started. A run's number is given once. */
-  async #wasStarted(id: string, run: number): Promise<boolean> {
-    const found = await this.records.read(id);
-    return found?.record.run === run && (await this.activations.isActive(found.record));
+  report(id: string, token: string, run: number, report: SupervisorReport): Promise<ReportResult> {
+    return this.#desk.report(id, token, run, report);
   }
 
   /** Attempts of a bootstrap failed, says a supervisor. It is counted, and decides nothing. */
