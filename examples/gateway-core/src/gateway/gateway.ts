@@ -43,6 +43,7 @@ import { shutdownSweep } from "./shutdown.js";
 import { attemptToken } from "./secrets.js";
 import { SupervisorDesk } from "./supervisor-desk.js";
 import { Sweeper } from "./sweeper.js";
+import { Workers } from "./workers.js";
 
 const SWEEP_EVERY_MS = 10_000;
 /** So often whoever waits for a record looks at it where nobody tells of other gateways' writes, and where the store does. */
@@ -70,7 +71,7 @@ export class Gateway {
   readonly clock: Clock;
   readonly #options: GatewayOptions;
   readonly #drivers: ReadonlyMap<string, Driver>;
-  readonly #workers = new Map<string, SandboxWorker>();
+  readonly #workers = new Workers((id, onIdle) => this.#worker(id, onIdle));
   readonly #sweeper: Sweeper;
   readonly #looks: BackendLooks;
   readonly #sessions: Sessions;
@@ -80,8 +81,6 @@ export class Gateway {
   readonly #isolationBackend: string | null;
   readonly #readiness: ReadinessCheck;
   readonly #owed = new Set<string>();
-  /** Found with work while the records are read: a start that fails half way has begun nothing. */
-  readonly #toWake = new Set<string>();
   readonly #closing = new AbortController();
   #recovered = false;
   #closed = false;
@@ -109,10 +108,8 @@ export class Gateway {
     this.records = recordsOf(store);
     this.#background = recordsOf(queuedStore(store, BACKGROUND_AT_ONCE));
     this.#drivers = new Map(options.drivers.map((driver) => [driver.name, driver]));
-    const wake = (id: string): void => this.#wake(id);
-    const onLook = (): void => {
-      for (const worker of this.#workers.values()) worker.recheck().catch(() => undefined);
-    };
+    const wake = (id: string): void => this.#workers.wake(id);
+    const onLook = (): void => this.#workers.recheck();
     this.#sweeper = new Sweeper({ records: this.records, owner: options.owner, clock, log, wake, onLook });
     const { records, hub } = this;
     const isBusy = (id: string): boolean => this.#owed.has(id) || this.#workers.get(id)?.busy === true;
@@ -157,14 +154,14 @@ export class Gateway {
         this.#looks.forget(id);
         this.refusals.forget(id);
         this.#owed.delete(id);
-        this.#toWake.delete(id);
+        this.#workers.forget(id);
       }
       if (this.#closed) return;
       if (record !== null) this.#sweeper.expect(dueAt(record));
       else this.#forget(id);
       const busy = this.#workers.get(id);
       if (busy !== undefined) busy.notice(record);
-      else if (record !== null && this.#hasWork(record)) this.#wake(id);
+      else if (record !== null && this.#hasWork(record)) this.#workers.wake(id);
     });
   }
 
@@ -179,13 +176,12 @@ export class Gateway {
       this.hub.know(record.id, version);
       this.#options.observer?.heard(record.id, record);
       if (this.#isOwed(record)) this.#owed.add(record.id);
-      if (this.#hasWork(record)) this.#wake(record.id);
+      if (this.#hasWork(record)) this.#workers.wake(record.id);
     };
     await recover(this.records, found, this.#options.log, this.#options.sessionStore === undefined);
     if (this.#closed) return;
     this.#recovered = true;
-    for (const id of this.#toWake) this.#worker(id).wake();
-    this.#toWake.clear();
+    this.#workers.begin();
     this.#sweeper.start();
     this.#reconciling.start();
   }
@@ -202,7 +198,7 @@ export class Gateway {
     this.#closing.abort(new Error("the gateway is shutting down"));
     await this.#sweeper.close();
     await this.#reconciling.close();
-    await Promise.all([...this.#workers.values()].map((worker) => worker.close()));
+    await this.#workers.close();
     await this.#sessions.close();
     if (!this.#recovered || !sweep) return;
     const { records, clock } = this;
@@ -219,7 +215,7 @@ export class Gateway {
   /** News of the store may have been lost: everybody who works here looks again, and followers begin anew. */
   noticeGap(): void {
     this.hub.lapse();
-    for (const worker of this.#workers.values()) worker.recheck().catch(() => undefined);
+    this.#workers.recheck();
     this.#sweeper.expect(this.clock.now());
   }
 
@@ -367,15 +363,8 @@ export class Gateway {
     };
   }
 
-  #wake(id: string): void {
-    if (this.#recovered) this.#worker(id).wake();
-    else this.#toWake.add(id);
-  }
-
-  #worker(id: string): SandboxWorker {
-    const existing = this.#workers.get(id);
-    if (existing !== undefined) return existing;
-    const worker = new SandboxWorker({
+  #worker(id: string, onIdle: () => void): SandboxWorker {
+    return new SandboxWorker({
       id,
       records: this.#background,
       urgent: this.records,
@@ -393,12 +382,8 @@ export class Gateway {
       leaseMs: this.#options.leaseMs ?? 15_000,
       gatewayUrl: this.#options.gatewayUrl,
       newId: this.#options.newId,
-      onIdle: () => {
-        if (this.#workers.get(id) === worker) this.#workers.delete(id);
-      },
+      onIdle,
     });
-    this.#workers.set(id, worker);
-    return worker;
   }
 }
 
