@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { applyDeadlineEvent, startAttempt, type DeadlineEvent, type DeadlineState } from "./index.js";
+import { after } from "../../test/deadline/after.js";
+import type { DeadlineState } from "./index.js";
 import { stateFaults } from "./invariants.js";
 
-const attempt = "a1";
 const plan = {
   phases: [
     { name: "prepare", budgetMs: 1000, stallMs: { download: 100, extract: 200 } },
@@ -12,20 +12,6 @@ const plan = {
   cleanupBudgetMs: 50,
 };
 const free = { phases: [{ name: "only" }] };
-
-function after(of: object, ...steps: readonly (readonly [number, object])[]): DeadlineState {
-  const start = startAttempt(of as typeof plan, {
-    attempt,
-    now: 0,
-    configuration: { generation: 1, digest: "d1", committedAt: 0 },
-    parent: { deadlineAt: 9000 },
-  });
-  if (start.state === undefined) throw new Error("refused");
-  return steps.reduce<DeadlineState>(
-    (state, [now, event]) => applyDeadlineEvent(state, { attempt, ...event } as DeadlineEvent, now).state,
-    start.state,
-  );
-}
 
 const enter = { type: "enter", phase: "admit" };
 const progress = { type: "progress", phase: "prepare", step: "download", part: "l1", position: 7 };

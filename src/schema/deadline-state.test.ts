@@ -1,15 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import {
-  applyDeadlineEvent,
-  startAttempt,
-  type DeadlineEvent,
-  type DeadlineState,
-} from "../deadline/index.js";
+import { after as afterSteps } from "../../test/deadline/after.js";
+import type { DeadlineState } from "../deadline/index.js";
 import { isSlipwayError, type SlipwayError } from "../errors.js";
 import { decodeDeadlineState } from "./deadline-state.js";
 
-const attempt = "a1";
 const plan = {
   phases: [
     {
@@ -23,19 +18,7 @@ const plan = {
   ceilingMs: 5000,
 };
 
-function after(...steps: readonly (readonly [number, object])[]): DeadlineState {
-  const start = startAttempt(plan, {
-    attempt,
-    now: 0,
-    configuration: { generation: 1, digest: "d1", committedAt: 0 },
-    parent: { deadlineAt: 9000 },
-  });
-  if (start.state === undefined) throw new Error("refused");
-  return steps.reduce<DeadlineState>(
-    (state, [now, event]) => applyDeadlineEvent(state, { attempt, ...event } as DeadlineEvent, now).state,
-    start.state,
-  );
-}
+const after = (...steps: readonly (readonly [number, object])[]): DeadlineState => afterSteps(plan, ...steps);
 
 const progress = { type: "progress", phase: "prepare", step: "download", part: "l1", position: 7, run: 2 };
 const samples: Readonly<Record<string, DeadlineState>> = {
