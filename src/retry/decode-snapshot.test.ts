@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { isSlipwayError } from "../errors.js";
 import { decodeRetrySnapshot, type RetrySnapshot } from "./index.js";
 
 const failure = {
@@ -219,6 +220,30 @@ describe("a stored run", () => {
         value: 2,
         message: "Unsupported retry snapshot: schemaVersion must be 1, got 2",
       }),
+    );
+  });
+});
+
+describe("a snapshot that contradicts itself", () => {
+  it("is one only where something is wrong with it", () => {
+    expect(decodeRetrySnapshot(waiting)).toEqual(waiting);
+  });
+
+  it.each<[string, Partial<RetrySnapshot>]>([
+    ["attemptStartedAt", { attemptStartedAt: 99 }],
+    ["nextAttemptAt", { state: "failed" }],
+    ["nextAttemptAt", { state: "succeeded" }],
+    ["suspects", { suspects: 2 }],
+    ["history[0].attempt", { history: [{ ...failure, attempt: 0 }] }],
+    ["history[1].attempt", { history: [failure, failure] }],
+    ["history[0].attempt", { history: [{ ...failure, attempt: 999 }] }],
+    ["history[0].endedAt", { history: [{ ...failure, endedAt: 99 }] }],
+    ["history", { history: [failure, { ...failure, attempt: 2 }] }],
+  ])("is refused by the name of %s: %o", (field, wrong) => {
+    expect(() => decodeRetrySnapshot({ ...waiting, ...wrong })).toThrow(
+      expect.toSatisfy(
+        (error) => isSlipwayError(error) && error.code === "INVALID_STATE" && error.field === field,
+      ) as Error,
     );
   });
 });
