@@ -34,7 +34,7 @@ export function start(options: PhasedDeadlineOptions = {}) {
 }
 
 /** A store of one record. `fail` makes it unreachable; `late` lets it answer only later. */
-export class Store {
+class Store {
   row: DeadlineState | null;
   commits = 0;
   fail = false;
