@@ -74,22 +74,24 @@ const TYPES: ReadonlySet<unknown> = new Set(["report", "start", "finish"]);
  */
 export function checkStepEvent(event: StepEvent): void {
   if (typeof event !== "object" || (event as unknown) === null) throw wrong("", "an object", event);
-  const { type, run } = event;
+  const { type, step, subject, run } = event;
   if (!TYPES.has(type)) {
     throw wrong("type", "report, start or finish", type);
   }
   // However long: neither is kept, and one that no step has is a refusal.
-  for (const field of ["step", "subject"] as const)
-    if (typeof event[field] !== "string") throw wrong(field, "a string", event[field]);
+  if (typeof step !== "string") throw wrong("step", "a string", step);
+  if (typeof subject !== "string") throw wrong("subject", "a string", subject);
   if (given(run) && !(Number.isSafeInteger(run) && (run as number) >= 0)) {
     throw wrong("run", "a safe integer, 0 or more", run);
   }
   if (type !== "report") return;
-  for (const field of ["part", "unit"] as const) {
-    const name = event[field];
-    if (given(name) && !isText(name, 1, MAX_NAME_LENGTH))
-      throw wrong(field, `a string of 1 to ${MAX_NAME_LENGTH} characters`, name);
-  }
+  optionalName("part", event.part);
+  optionalName("unit", event.unit);
+}
+
+function optionalName(field: string, value: unknown): void {
+  if (given(value) && !isText(value, 1, MAX_NAME_LENGTH))
+    throw wrong(field, `a string of 1 to ${MAX_NAME_LENGTH} characters`, value);
 }
 
 function wrong(field: string, expected: string, value: unknown): Error {
