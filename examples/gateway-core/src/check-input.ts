@@ -35,8 +35,12 @@ interface Place {
 /** However deep the value is: a path is put together only where it is told. */
 function refuseDroppedKey(root: string, input: unknown): void {
   const left: Place[] = [];
+  // What a program hands over may lead back into itself, as no text from outside can.
+  const seen = new Set<object>();
   const visit = (value: unknown, key: PropertyKey, above: Place | null): void => {
-    if (typeof value === "object" && value !== null) left.push({ value, key, above });
+    if (typeof value !== "object" || value === null || seen.has(value)) return;
+    seen.add(value);
+    left.push({ value, key, above });
   };
   visit(input, "", null);
   for (let place = left.pop(); place !== undefined; place = left.pop()) {

@@ -19,8 +19,17 @@ const SHOWN = 120;
 
 /** A short rendering of any value for a message. */
 export function showValue(value: unknown): string {
-  const text = value === undefined ? "nothing" : JSON.stringify(value);
-  return shorten(text);
+  return shorten(value === undefined ? "nothing" : textOf(value));
+}
+
+/** JSON where there is one: not of a function, a symbol, a bigint, nor of what refuses to be read. */
+function textOf(value: unknown): string {
+  if (typeof value === "bigint") return `${value}n`;
+  try {
+    return JSON.stringify(value) ?? `a ${typeof value}`;
+  } catch {
+    return `a ${typeof value} that cannot be shown`;
+  }
 }
 
 /** As much of a text as a message takes: also the name of a field may be as long as whoever wrote it liked. */

@@ -1,7 +1,14 @@
 import type { Clock, DeadlineState } from "slipway";
 import { mintRun, recordLaunched, recordLaunchFailure, renewLease } from "../decide/driver-report.js";
 import { recordProgress } from "../decide/progress-report.js";
-import { PermanentDriverError, type Driver, type LaunchRequest } from "../driver/driver.js";
+import { checkProgress } from "../driver/check-progress.js";
+import {
+  PermanentDriverError,
+  type Driver,
+  type LaunchContext,
+  type LaunchRequest,
+} from "../driver/driver.js";
+import { InvalidInputError } from "../input-error.js";
 import type { Json } from "../record/json.js";
 import type { Instance, SandboxRecord } from "../record/record.js";
 import { sleep } from "../sleep.js";
@@ -77,7 +84,7 @@ export async function launch(
   try {
     const context = {
       signal: controller.signal,
-      report: (progress: Parameters<ProgressPump["push"]>[0]) => pump.push(progress),
+      report: checkedReport(record, (progress) => pump.push(progress), deps),
     };
     const request = requestFor(record, instance, attempt, deps);
     const handle = await settleOrAbandon(
@@ -94,6 +101,28 @@ export async function launch(
   } finally {
     keeper.abort();
   }
+}
+
+/** A malformed report is the driver's mistake and harms nobody else: it is said, each kind of it once, and left out. */
+function checkedReport(
+  record: SandboxRecord,
+  take: LaunchContext["report"],
+  deps: LaunchDeps,
+): LaunchContext["report"] {
+  const said = new Set<string>();
+  return (progress) => {
+    try {
+      take(checkProgress(progress));
+    } catch (error) {
+      const { id } = record;
+      deps.refusals.note(id, "progress", "malformed", deps.clock.now());
+      const kind = error instanceof InvalidInputError ? error.field : "";
+      if (said.has(kind)) return;
+      said.add(kind);
+      const message = withoutSecrets(messageOf(error), secretsOf(record));
+      deps.log("progress-malformed", { sandbox: id, error: message });
+    }
+  };
 }
 
 function requestFor(
