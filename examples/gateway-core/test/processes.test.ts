@@ -69,6 +69,42 @@ describe("the command line", () => {
     }
   }
 
+  it("says what became of an update: accepted, rejected, or nobody has judged it yet", async () => {
+    const { url, client } = await start();
+    const { id } = await client.create({ name: "box", image: { path: image }, command: ["sleep", "600"] });
+    await until(client, id, ({ phase }) => phase === "Ready");
+    const update = (policy: object, ...more: string[]) =>
+      call(url, ...more, "update", "box", "--policy", JSON.stringify(policy));
+    expect(await update(INVALID)).toEqual({
+      code: 1,
+      stdout: "box: generation 2, a change\n",
+      stderr:
+        'box: generation 2 was rejected: policy.network.allow[0] must be "host:port", got "nowhere"; ' +
+        "generation 1 stays in force\n",
+    });
+    expect(await update({ version: 1, env: { A: "b" } })).toEqual({
+      code: 0,
+      stdout: "box: generation 3, a change\n",
+      stderr: "box: generation 3 was accepted\n",
+    });
+    const printed = await update(INVALID, "--json");
+    const views = printed.stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as SandboxView);
+    expect(printed).toMatchObject({ code: 1, stderr: "" });
+    expect(views.map(({ configuration }) => configuration.generation)).toEqual([4, 4]);
+    await client.stop(id);
+    expect(await update(INVALID)).toEqual({
+      code: 0,
+      stdout: "box: generation 5, the same content\n",
+      stderr:
+        "box: generation 5 is not judged yet: its supervisor does that, " +
+        'see the condition ConfigurationReady of "get box"\n',
+    });
+    await removeAll(client);
+  });
+
   it("takes a sandbox through its life, with plain lines, JSON and exit codes", async () => {
     const { url, client } = await start();
     const policy = JSON.stringify({ version: 1, env: { GREETING: "hello" } });
@@ -95,9 +131,11 @@ describe("the command line", () => {
       "what the workload writes",
       async () => (await readFile(workspace, "utf8").catch(() => "")) === "hello",
     );
-    expect((await call(url, "update", "box", "--policy", policy)).stdout).toBe(
-      "box: generation 2, the same content\n",
-    );
+    expect(await call(url, "update", "box", "--policy", policy)).toEqual({
+      code: 0,
+      stdout: "box: generation 2, the same content\n",
+      stderr: "box: generation 2 was accepted\n",
+    });
     const stopped = await call(url, "stop", "box");
     expect(stopped.code).toBe(0);
     // The time is the command's, and the work of the start that is over is none of its.

@@ -11,6 +11,7 @@ import {
 } from "./context.js";
 import { safeText } from "../terminal/safe-text.js";
 import { EXIT_GONE, follow, followToTheEnd, hasSettled } from "./follow.js";
+import { tellVerdict } from "./verdict.js";
 
 interface CreateOptions {
   readonly image: string;
@@ -27,6 +28,11 @@ interface CreateOptions {
 
 interface WaitOptions {
   readonly wait: boolean;
+}
+
+interface UpdateOptions extends WaitOptions {
+  readonly policy: unknown;
+  readonly ifGeneration?: number;
 }
 
 /** What `--image` names: something on this machine, or what the driver's backend knows by that reference. */
@@ -108,18 +114,16 @@ export function addSandboxCommands(program: Command, images: ImageKind): void {
     .description("commit a configuration")
     .addOption(new Option("--policy <json>", "the configuration").argParser(jsonObject).makeOptionMandatory())
     .option("--if-generation <n>", "only if this is the current generation", wholeNumber)
-    .action(
-      async (sandbox: string, options: { policy: unknown; ifGeneration?: number }, command: Command) => {
-        const { client, json } = contextOf(command);
-        const updated = await client.update(sandbox, options);
-        if (json) {
-          printJson(updated);
-          return;
-        }
-        const kind = updated.sameContent ? "the same content" : updated.renewed ? "a new window" : "a change";
-        console.log(`${updated.name}: generation ${updated.configuration.generation}, ${kind}`);
-      },
-    );
+    .option("--no-wait", "return at once, and not with the supervisor's verdict")
+    .action(async (sandbox: string, options: UpdateOptions, command: Command) => {
+      const context = contextOf(command);
+      const { policy, ifGeneration, wait } = options;
+      const updated = await context.client.update(sandbox, { policy, ifGeneration });
+      const kind = updated.sameContent ? "the same content" : updated.renewed ? "a new window" : "a change";
+      if (context.json) printJson(updated);
+      else console.log(`${updated.name}: generation ${updated.configuration.generation}, ${kind}`);
+      process.exitCode = await tellVerdict(context, updated, wait ? undefined : 0);
+    });
 
   program
     .command("start <sandbox>")
