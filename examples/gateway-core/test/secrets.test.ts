@@ -22,6 +22,15 @@ const long = fc.oneof(
 /** And short ones, which a text may have in its words as well. */
 const secret = fc.oneof(long, fc.stringMatching(/^Zq[0-9]{1,3}$/));
 
+function thrownBy(act: () => unknown): Error {
+  try {
+    act();
+  } catch (error) {
+    return error as Error;
+  }
+  throw new Error("nothing was thrown");
+}
+
 /** Where a line says it, for whoever reads of the failure. */
 function aroundOf(line: string, form: string): string[] {
   const at = line.indexOf(form);
@@ -281,6 +290,63 @@ describe("hiding", () => {
       expect((found as Error).message).not.toContain("123456789");
     }
     expect(() => parsePolicy({ version: 2 })).toThrow(/got 2/);
+  });
+
+  it("leaves the gateway's own words whole: which rule a policy does not keep, whatever its variables are set to", () => {
+    const large = Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`K${at}`, "x".repeat(4000)]));
+    const policies: readonly unknown[] = [
+      null,
+      {},
+      { version: 2 },
+      { version: 1, network: 5 },
+      { version: 1, network: {} },
+      { version: 1, network: { allow: ["x"] } },
+      { version: 1, network: { allow: [7] } },
+      { version: 1, network: { allow: Array(300).fill("a:1") } },
+      { version: 1, network: { allow: [], deny: 1 } },
+      { version: 1, env: 5 },
+      { version: 1, env: { A: 5 } },
+      { version: 1, env: { A: "x".repeat(5000) } },
+      { version: 1, env: { "1A": "x" } },
+      { version: 1, env: { A: "\0" } },
+      { version: 1, env: { SLIPWAY_X: "1" } },
+      { version: 1, env: large },
+      { version: 1, more: 1 },
+    ];
+    for (const policy of policies) {
+      const { message } = thrownBy(() => parsePolicy(policy));
+      const rule = / must be .*?, got /.exec(message)?.[0] ?? "no rule";
+      // Each of its words, and each two: by chance, the values of variables are these.
+      const words = rule.trim().split(" ");
+      const secrets = [...words, ...words.map((word, at) => `${word} ${words[at + 1] ?? ""}`), "got"];
+      const said = `configuration generation 1 was rejected: ${message}`;
+      expect(withoutSecrets(said, [...secrets, "1"])).toContain(rule);
+      expect(withoutSecrets(said, ["1", "configuration"])).toContain("configuration generation 1 was");
+    }
+    expect(withoutSecrets("policy.version must be 1, got nothing", ["1", "policy", "version"])).toBe(
+      "policy.version must be 1, got nothing",
+    );
+    expect(withoutSecrets("the main process ended with exit code 7", ["7"])).toBe(
+      "the main process ended with exit code 7",
+    );
+  });
+
+  it("takes a secret out of what the gateway's own words are about, and of words that only begin like them", () => {
+    for (const [text, found] of [
+      ["policy.version must be 1, got 1", `policy.version must be 1, got ${HIDDEN}`],
+      [
+        'policy.network.allow[1] must be "host:port", got "1"',
+        `policy.network.allow[1] must be "host:port", got "${HIDDEN}"`,
+      ],
+      ["policy.version must be 1 or so", `policy.version must be ${HIDDEN} or so`],
+      ["the password must be 1, got 1", `the password must be 1, got ${HIDDEN}`],
+      ["exit code 1", `exit code ${HIDDEN}`],
+    ] as const)
+      expect(withoutSecrets(text, ["1"])).toBe(found);
+    // One that begins in them and goes on is a quotation.
+    expect(withoutSecrets("policy.version must be 1, got a-key", ["got a-key"])).toBe(
+      `policy.version must be 1, ${HIDDEN}`,
+    );
   });
 
   it("leaves field and expectation in the error of a corrupt record", () => {

@@ -1,5 +1,6 @@
 import type { SupervisorReport } from "../decide/supervisor-report.js";
 import type { SandboxRecord } from "../record/record.js";
+import { ownWordsIn } from "./own-words.js";
 
 /** What stands in the place of something that is nobody's business. */
 export const HIDDEN = "[hidden]";
@@ -19,7 +20,7 @@ export function attemptToken(newId: () => string): string {
 /**
  * The text with nothing in it that looks like the token of an attempt, and none of these secrets. What is a secret is
  * decided by where it comes from and not by what it looks like: a short one is hidden as well, wherever it is not a part
- * of a longer word, and so are the ways in which programs write a text down again.
+ * of a longer word, and so are the ways in which programs write a text down again. The gateway's own words stay.
  */
 export function withoutSecrets(text: string, secrets: readonly string[]): string {
   return spelledOut(secrets).reduce(hide, text).replaceAll(ATTEMPT_TOKEN, HIDDEN);
@@ -47,8 +48,16 @@ function hide(text: string, secret: string): string {
   // What an earlier secret left in its place is no text of anybody's.
   return text
     .split(HIDDEN)
-    .map((part) => part.replaceAll(new RegExp(pattern, "gu"), HIDDEN))
+    .map((part) => hideOutsideOwnWords(part, new RegExp(pattern, "gu")))
     .join(HIDDEN);
+}
+
+/** Only what lies within the gateway's own words altogether is no quotation. */
+function hideOutsideOwnWords(text: string, secret: RegExp): string {
+  const own = ownWordsIn(text);
+  return text.replaceAll(secret, (found, at: number) =>
+    own.some(([from, to]) => from <= at && at + found.length <= to) ? found : HIDDEN,
+  );
 }
 
 const WORD = "[\\p{L}\\p{N}_]";
