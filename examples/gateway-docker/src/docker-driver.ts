@@ -32,6 +32,7 @@ import { EngineImages } from "./image/engine-images.js";
 import type { GatewaySocket } from "./gateway-socket.js";
 import { isBefore, LABEL, markedWith } from "./marks.js";
 import { observeSandbox } from "./observe.js";
+import { dockerReasons } from "./reasons.js";
 import { SandboxObjects, sandboxIdOf } from "./sandbox-objects.js";
 import { settledEnd } from "./settled-end.js";
 
@@ -73,6 +74,7 @@ interface Found {
 /** A sandbox is a volume for its workspace and, for each run, a container. */
 export class DockerDriver implements DriverPort {
   readonly name = "docker";
+  readonly reasons = Object.keys(dockerReasons.reasons);
   readonly findsByData = true;
   readonly #docker: Docker;
   readonly #clock: Clock;

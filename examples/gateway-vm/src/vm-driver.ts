@@ -37,7 +37,7 @@ import { OvertakenError, refuseOvertaken } from "./overtaken.js";
 import { isNewer, namesIn, SandboxDirs, sandboxesIn, type Start } from "./sandbox-dirs.js";
 import { claimStaging, isBeingPrepared, unstage } from "./staging.js";
 import { parseVmOptions } from "./vm-options.js";
-import { permanent } from "./reasons.js";
+import { permanent, vmReasons } from "./reasons.js";
 
 /** How long a guest may take to switch itself off: without KVM even that is slow. */
 const STOP_GRACE_MS = 15_000;
@@ -65,6 +65,7 @@ export interface VmDriverOptions {
 /** A sandbox is a virtual machine under QEMU; its image comes from the local Docker engine or a tar archive. */
 export class VmDriver implements DriverPort {
   readonly name = "vm";
+  readonly reasons = Object.keys(vmReasons.reasons);
   readonly findsByData = true;
   readonly #options: VmDriverOptions;
   readonly #docker: Docker;

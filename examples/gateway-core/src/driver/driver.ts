@@ -71,6 +71,8 @@ export interface WorkContext {
  */
 export interface Driver {
   readonly name: string;
+  /** Reasons of its own that its permanent errors carry, beside those of the gateway's catalog. */
+  readonly reasons?: readonly string[] | undefined;
   /** What the phase rules have to know of this backend. */
   readonly policy?: PhasePolicy | undefined;
   /**

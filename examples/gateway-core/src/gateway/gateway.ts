@@ -35,6 +35,7 @@ import { managesLifecycle, policyOf, type PolicyOptions } from "./policy.js";
 import { ReadinessCheck, type Readiness } from "./readiness.js";
 import { Reconciling } from "./reconciling.js";
 import { recover } from "./recovery.js";
+import { ReasonBook } from "./reason-book.js";
 import { Refusals } from "./refusals.js";
 import { SandboxRecords, type VersionedRecord } from "./sandbox-records.js";
 import { SandboxWorker } from "./sandbox-worker.js";
@@ -77,6 +78,7 @@ export class Gateway {
   readonly #sessions: Sessions;
   readonly #desk: SupervisorDesk;
   readonly #reconciling: Reconciling;
+  readonly #reasons: ReasonBook;
   readonly #policy: PolicyOptions;
   readonly #isolationBackend: string | null;
   readonly #readiness: ReadinessCheck;
@@ -96,6 +98,8 @@ export class Gateway {
     });
     this.#isolationBackend = options.isolationBackend ?? null;
     this.#policy = { restartOn: [], ...options.policy };
+    this.#reasons = new ReasonBook(options.drivers, log);
+    this.#reasons.configured(this.#policy.restartOn);
     const { observer } = options;
     const recordsOf = (of: RecordStore): SandboxRecords =>
       new SandboxRecords(
@@ -372,6 +376,7 @@ export class Gateway {
       clock: this.clock,
       log: this.#options.log,
       refusals: this.refusals,
+      reasons: this.#reasons,
       drivers: this.#drivers,
       budgets: this.#options.budgets,
       policy: this.#policy,

@@ -15,6 +15,7 @@ import { sleep } from "../sleep.js";
 import type { BackendLooks } from "./backend-looks.js";
 import { messageOf, type Log } from "./log.js";
 import { ProgressPump } from "./progress-pump.js";
+import type { ReasonBook } from "./reason-book.js";
 import type { Refusals } from "./refusals.js";
 import { NoSuchSandboxError, type SandboxRecords } from "./sandbox-records.js";
 import { secretsOf, withoutSecrets } from "./secrets.js";
@@ -27,6 +28,7 @@ export interface LaunchDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly refusals: Refusals;
+  readonly reasons: ReasonBook;
   readonly owner: string;
   readonly leaseMs: number;
   readonly gatewayUrl: () => string;
@@ -253,6 +255,7 @@ async function writeFailure(
   const permanent = error instanceof PermanentDriverError;
   const reason = permanent ? error.reason : "LocalDriverFailed";
   const message = withoutSecrets(messageOf(error), secretsOf(record));
+  if (permanent) deps.reasons.failed(record.spec.driver, reason);
   log("launch-failed", { sandbox: id, run, permanent, error: message });
   const seen = permanent ? null : await deps.looks.look(record, signal);
   const runs = seen?.running === true && !seen.stale && seen.instanceId === instanceId;

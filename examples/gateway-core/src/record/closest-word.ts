@@ -1,0 +1,22 @@
+/** Of words, the one that was most likely meant by another that is none of them; `null` when none is near. */
+export function closestWord(word: string, words: readonly string[]): string | null {
+  const near = words
+    .map((each) => ({ each, edits: edits(word.toLowerCase(), each.toLowerCase()) }))
+    .filter(({ edits: count }) => count <= Math.max(1, Math.floor(word.length / 5)))
+    .sort((a, b) => a.edits - b.edits);
+  return near[0]?.each ?? null;
+}
+
+/** How many letters have to be put in, left out or replaced to make one word of another. */
+function edits(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, at) => at);
+  for (const [at, letter] of [...from].entries()) {
+    const next = [at + 1];
+    for (let other = 1; other <= to.length; other += 1) {
+      const [diagonal = 0, above = 0, left = 0] = [row[other - 1], row[other], next[other - 1]];
+      next.push(Math.min(above + 1, left + 1, diagonal + (letter === to[other - 1] ? 0 : 1)));
+    }
+    row = next;
+  }
+  return row[to.length] ?? 0;
+}
