@@ -337,11 +337,20 @@ describe("operations", () => {
     expect(bench.driver.calls.at(-1)).toBe("remove");
   });
 
+  it("says what exit code 127 may mean: the program is not there", async () => {
+    await becomeReady();
+    await report({ kind: "exited", exitCode: 127, signal: null });
+    expect((await read()).message).toBe(
+      "the main process ended with exit code 127: a program that was to be run may not exist in the sandbox",
+    );
+  });
+
   it("records how the main process ended, once", async () => {
     await becomeReady();
     await report({ kind: "exited", exitCode: 3, signal: null });
     await report({ kind: "exited", exitCode: 0, signal: null });
     expect(await read()).toMatchObject({ phase: "Error", reason: "MainProcessFailed", exitCode: 3 });
+    expect((await read()).message).toBe("the main process ended with exit code 3");
     await gateway.startSandbox(id);
     await bench.settle();
     await becomeReady();

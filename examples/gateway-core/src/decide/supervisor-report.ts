@@ -262,8 +262,13 @@ function exited(
   const lacked = report.outOfMemory === true && noted.phase === "Error";
   const reason = lacked ? "OutOfMemory" : noted.reason;
   const how = signal === null ? `exit code ${exitCode}` : signal;
-  const message = `the main process ended with ${how}${lacked ? ", for lack of memory" : ""}`;
+  const message = `the main process ended with ${how}${lacked ? ", for lack of memory" : hintOf(exitCode)}`;
   return { record: withPhase(noted, noted.phase, { reason, message }, now), result: taken() };
+}
+
+/** What a shell means by it, and a supervisor that cannot start a program. */
+function hintOf(exitCode: number | null): string {
+  return exitCode === 127 ? ": a program that was to be run may not exist in the sandbox" : "";
 }
 
 function signalNumber(name: string | null): number {
