@@ -133,7 +133,7 @@ async function serveStored(options: ServeOptions): Promise<RunningGateway> {
   checkSupervisorUrl(options.supervisorUrl);
   checkNames(options);
   const dataDir = resolve(options.dataDir);
-  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  await makeDataDir(dataDir);
   const { databaseUrl } = options;
   const hostClock = options.clock ?? systemClock;
   const { storage, onAnswer } = options;
@@ -297,6 +297,21 @@ function checkDatabaseUrl({ storage, databaseUrl }: ServeOptions): void {
   if (storage !== undefined || databaseUrl === undefined) return;
   if (!/^postgres(?:ql)?:\/\//i.test(databaseUrl) || !isPostgresUrl(databaseUrl))
     throw new InvalidInputError("databaseUrl", "a URL that begins with postgres:// or postgresql://", HIDDEN);
+}
+
+/** @throws InvalidInputError where something else is in the way */
+async function makeDataDir(dataDir: string): Promise<void> {
+  try {
+    await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== "EEXIST" && code !== "ENOTDIR") throw error;
+    throw new InvalidInputError(
+      "dataDir",
+      "a directory, or where one can be made (a file is there)",
+      dataDir,
+    );
+  }
 }
 
 function checkSupervisorUrl(url: string | undefined): void {

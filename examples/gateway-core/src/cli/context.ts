@@ -26,6 +26,16 @@ export function contextOf(command: Command): CommandContext {
   };
 }
 
+/**
+ * Asks for an option that a command cannot do without. Not commander's own way, which complains of what is missing before
+ * it says which word of the command line it does not know, so that a mistyped option is called a missing one.
+ */
+export function requireOption(command: Command, name: string): void {
+  if (command.getOptionValue(name) !== undefined) return;
+  const flags = command.options.find((option) => option.attributeName() === name)?.flags ?? name;
+  command.error(`error: required option '${flags}' not specified`);
+}
+
 export function printJson(value: unknown): void {
   process.stdout.write(`${JSON.stringify(value)}\n`);
 }

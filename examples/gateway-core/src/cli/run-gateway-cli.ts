@@ -11,6 +11,8 @@ const EXIT_USAGE = 2;
 const EXIT_NOT_FOUND = 3;
 const EXIT_UNREACHABLE = 4;
 
+const TOKEN_HINT = ": give it with --token or in SLIPWAY_GATEWAY_TOKEN";
+
 export interface GatewayCliOptions {
   /** The program's name, for its help. */
   readonly name: string;
@@ -85,7 +87,8 @@ function surviveUnreadOutput(program: Command): void {
 function exitCodeFor(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE;
   const text = error instanceof Error ? error.message : String(error);
-  console.error(`error: ${safeText(text)}`);
+  const hint = error instanceof ApiError && error.status === 401 ? TOKEN_HINT : "";
+  console.error(`error: ${safeText(text)}${hint}`);
   if (error instanceof InvalidInputError) return EXIT_USAGE;
   if (error instanceof UnreachableError) return EXIT_UNREACHABLE;
   if (!(error instanceof ApiError)) return 1;

@@ -5,6 +5,7 @@ import {
   jsonObject,
   milliseconds,
   printJson,
+  requireOption,
   shownJson,
   summary,
   wholeNumber,
@@ -51,7 +52,7 @@ export function addSandboxCommands(program: Command, images: ImageKind): void {
   program
     .command("create <name> <command...>")
     .description("create a sandbox and follow it until it is ready or failed")
-    .requiredOption("--image <image>", IMAGE_HELP[images])
+    .option("--image <image>", `${IMAGE_HELP[images]} (required)`)
     .option("--image-name <name>", "what to call the image")
     .option("--include <path...>", "parts of the directory to take")
     .addOption(new Option("--policy <json>", "the configuration").argParser(jsonObject))
@@ -62,6 +63,7 @@ export function addSandboxCommands(program: Command, images: ImageKind): void {
     .option("--stall-ms <ms>", "a shorter stall limit", milliseconds)
     .option("--no-wait", "return at once")
     .action(async (name: string, words: string[], options: CreateOptions, command: Command) => {
+      requireOption(command, "image");
       const context = contextOf(command);
       const { preparationMs, admissionMs, stallMs } = options;
       const created = await context.client.create({
@@ -112,10 +114,11 @@ export function addSandboxCommands(program: Command, images: ImageKind): void {
   program
     .command("update <sandbox>")
     .description("commit a configuration")
-    .addOption(new Option("--policy <json>", "the configuration").argParser(jsonObject).makeOptionMandatory())
+    .addOption(new Option("--policy <json>", "the configuration (required)").argParser(jsonObject))
     .option("--if-generation <n>", "only if this is the current generation", wholeNumber)
     .option("--no-wait", "return at once, and not with the supervisor's verdict")
     .action(async (sandbox: string, options: UpdateOptions, command: Command) => {
+      requireOption(command, "policy");
       const context = contextOf(command);
       const { policy, ifGeneration, wait } = options;
       const updated = await context.client.update(sandbox, { policy, ifGeneration });

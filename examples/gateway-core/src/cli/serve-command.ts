@@ -22,6 +22,7 @@ import {
   portNumber,
   positiveNumber,
   printJson,
+  requireOption,
   type GlobalOptions,
 } from "./context.js";
 
@@ -74,7 +75,7 @@ export function addServeCommand(program: Command, served: ServeDefaults): void {
   program
     .command("serve")
     .description("run a gateway on this machine")
-    .requiredOption("--data <dir>", "where records and sandboxes live")
+    .option("--data <dir>", "where records and sandboxes live (required)")
     .addOption(
       new Option("--database-url <url>", "postgres://...: a database to share with other gateways").env(
         "SLIPWAY_DATABASE_URL",
@@ -162,6 +163,7 @@ export function addServeCommand(program: Command, served: ServeDefaults): void {
     .option("--drain-ms <ms>", "how long the end waits for requests that are under way", milliseconds, 10_000)
     .option("--shutdown-ms <ms>", "how long the end may take in all", milliseconds, 60_000)
     .action(async (_options: unknown, command: Command) => {
+      requireOption(command, "data");
       const options = command.optsWithGlobals<ServeOptions>();
       const { preparationMs, waitMs, admissionMs, admissionCeilingMs, cleanupMs } = options;
       const stallMs = options.stallMs === "none" ? undefined : options.stallMs;
@@ -173,13 +175,14 @@ export function addServeCommand(program: Command, served: ServeDefaults): void {
       );
       const { data: dataDir, databaseUrl, host, port, supervisorUrl, token: ownerToken, leaseMs } = options;
       const { drivers, storage, isStorageAway, tls } = served;
+      const given = tlsFilesOf(options);
       const start = ({ onAnswer }: StartAttempt): Promise<RunningGateway> =>
         serveGateway({
           drivers,
           storage,
           isStorageAway,
           onAnswer,
-          tls: tlsFilesOf(options) ?? tls?.(),
+          tls: given ?? tls?.(),
           dataDir,
           databaseUrl,
           host,
@@ -201,7 +204,9 @@ export function addServeCommand(program: Command, served: ServeDefaults): void {
           log,
         });
       const signals = new EndSignals();
-      const running = await startPatiently(start, { limitMs: options.startMs, log }).catch(endSoon);
+      const running = await startPatiently(start, { limitMs: options.startMs, log }).catch((error: unknown) =>
+        endSoon(inWordsOfOptions(error)),
+      );
       if (options.json === true) printJson({ url: running.url });
       else console.log(`The gateway listens on ${running.url}`);
       signals.endInOrder(() => {
@@ -245,13 +250,32 @@ function rateOf(perSecond: number): { perSecond: number; burst: number } {
 /** @throws InvalidInputError for one file without the other, or one that cannot be read */
 function tlsFilesOf({ tlsCert, tlsKey }: ServeOptions): TlsFiles | undefined {
   if (tlsCert === undefined && tlsKey === undefined) return undefined;
-  return { cert: pemOf("tlsCert", tlsCert), key: pemOf("tlsKey", tlsKey) };
+  if (tlsKey === undefined) throw new InvalidInputError("--tls-key", "given with --tls-cert", tlsKey);
+  if (tlsCert === undefined) throw new InvalidInputError("--tls-cert", "given with --tls-key", tlsCert);
+  return { cert: pemOf("--tls-cert", tlsCert), key: pemOf("--tls-key", tlsKey) };
 }
 
-function pemOf(field: string, file: string | undefined): string {
+function pemOf(option: string, file: string): string {
   try {
-    return readFileSync(file ?? "", "utf8");
+    return readFileSync(file, "utf8");
   } catch {
-    throw new InvalidInputError(field, "a file that can be read (both are needed)", file);
+    throw new InvalidInputError(option, "a file that can be read", file);
   }
+}
+
+/** The options of a gateway by the names that they have here. */
+const OPTION_OF: ReadonlyMap<string, string> = new Map([
+  ["dataDir", "--data"],
+  ["databaseUrl", "--database-url (SLIPWAY_DATABASE_URL)"],
+  ["supervisorUrl", "--supervisor-url"],
+  ["isolationBackend", "--isolation-backend"],
+  ["restartOn", "--restart-on"],
+  ["ownerToken", "--token (SLIPWAY_GATEWAY_TOKEN)"],
+  ["metricsToken", "--metrics-token (SLIPWAY_METRICS_TOKEN)"],
+]);
+
+function inWordsOfOptions(error: unknown): unknown {
+  if (!(error instanceof InvalidInputError)) return error;
+  const option = OPTION_OF.get(error.field);
+  return option === undefined ? error : new InvalidInputError(option, error.expected, error.value);
 }
