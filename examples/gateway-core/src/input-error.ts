@@ -26,7 +26,8 @@ export function showValue(value: unknown): string {
 function textOf(value: unknown): string {
   if (typeof value === "bigint") return `${value}n`;
   try {
-    return JSON.stringify(value) ?? `a ${typeof value}`;
+    const text = JSON.stringify(value) as string | undefined;
+    return text ?? `a ${typeof value}`;
   } catch {
     return `a ${typeof value} that cannot be shown`;
   }

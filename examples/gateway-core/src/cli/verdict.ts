@@ -9,13 +9,13 @@ import { EXIT_FAILED } from "./follow.js";
 /** A supervisor that is there judges at once, also on a busy machine; what is slower is to be looked up. */
 const VERDICT_LIMIT_MS = 15_000;
 
-export type Verdict = { readonly accepted: boolean; readonly message: string };
+interface Verdict {
+  readonly accepted: boolean;
+  readonly message: string;
+}
 
 /** What the supervisor said of this generation, `null` before it has. */
-export function verdictOf(
-  { conditions }: Pick<SandboxView, "conditions">,
-  generation: number,
-): Verdict | null {
+function verdictOf({ conditions }: Pick<SandboxView, "conditions">, generation: number): Verdict | null {
   const judged = getCondition(conditions, "ConfigurationReady");
   if (judged === undefined || judged.observedGeneration !== generation || judged.status === "Unknown")
     return null;
@@ -23,7 +23,7 @@ export function verdictOf(
 }
 
 /** Whether there is a supervisor that can judge: not while its image is prepared, nor where nothing runs. */
-export function isJudgedSoon({ phase, deadline }: Pick<SandboxView, "phase" | "deadline">): boolean {
+function isJudgedSoon({ phase, deadline }: Pick<SandboxView, "phase" | "deadline">): boolean {
   if (phase === "Ready") return true;
   return isComingUp(phase) && deadline?.status === "active" && deadline.phase !== PREPARATION;
 }

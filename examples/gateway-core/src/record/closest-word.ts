@@ -10,11 +10,11 @@ export function closestWord(word: string, words: readonly string[]): string | nu
 /** How many letters have to be put in, left out or replaced to make one word of another. */
 function edits(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, at) => at);
-  for (const [at, letter] of [...from].entries()) {
+  for (let at = 0; at < from.length; at += 1) {
     const next = [at + 1];
     for (let other = 1; other <= to.length; other += 1) {
       const [diagonal = 0, above = 0, left = 0] = [row[other - 1], row[other], next[other - 1]];
-      next.push(Math.min(above + 1, left + 1, diagonal + (letter === to[other - 1] ? 0 : 1)));
+      next.push(Math.min(above + 1, left + 1, diagonal + (from[at] === to[other - 1] ? 0 : 1)));
     }
     row = next;
   }
