@@ -1,3 +1,4 @@
+import { spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -120,6 +121,17 @@ describe.runIf(process.platform === "linux")("a workload is asked to end once, a
     await start({ askedAlone, command: BEHIND_A_SHELL });
     if (askedAlone) supervised.signal("SIGTERM");
     else supervised.signalGroup("SIGTERM");
+    expect(await supervised.exitCode()).toBe(TERMINATED);
+    expect(await read("ends")).toBe(ONCE_IN_PEACE);
+  });
+
+  it("also where its main process is the first of the group to hear of it", async () => {
+    await start({ command: BEHIND_A_SHELL });
+    const [shell, ...others] = (await groupMembers(supervised.pid)).filter((pid) => pid !== supervised.pid);
+    // Without a pause of its own between the end of the shell and the signal to the supervisor.
+    const script = 'kill -TERM "$@"; while kill -0 $1; do :; done; kill -TERM $0';
+    const pids = [supervised.pid, shell, ...others].map(String);
+    spawn("sh", ["-c", script, ...pids], { stdio: "ignore" });
     expect(await supervised.exitCode()).toBe(TERMINATED);
     expect(await read("ends")).toBe(ONCE_IN_PEACE);
   });

@@ -59,7 +59,7 @@ class DatedEngine {
     const Running = this.#finishedAt === null;
     const FinishedAt = this.#finishedAt ?? "0001-01-01T00:00:00Z";
     const Status = Running ? "running" : "exited";
-    const State = { Status, Running, ExitCode: Running ? 0 : 137, StartedAt: this.#startedAt, FinishedAt };
+    const State = { Status, Running, ExitCode: Running ? 0 : 143, StartedAt: this.#startedAt, FinishedAt };
     return { Id: "c-1", State, Config: { Labels } };
   }
 
@@ -138,7 +138,7 @@ describe("an engine with a clock of its own", () => {
     engine.says = says;
     engine.end();
     const seen = await engine.look();
-    expect(seen).toMatchObject({ completed: true, exitCode: 137, finishedAt: engine.clock.now() - 5000 });
+    expect(seen).toMatchObject({ completed: true, exitCode: 143, finishedAt: engine.clock.now() - 5000 });
   });
 
   it("that never says its time is not waited for, and asked again only later", async () => {

@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { constants } from "node:os";
+import { setImmediate, setTimeout as delay } from "node:timers/promises";
 import type { Policy } from "../policy/policy.js";
 import { MemoryWatch } from "./memory-kills.js";
 import { inherited } from "./settings.js";
@@ -15,6 +16,9 @@ export interface MainExit {
 
 /** How long what the main process started may take to end after it. */
 const LEFTOVER_GRACE_MS = 500;
+
+/** How much later than its child this process may hear of a signal that was sent to all of the group. */
+const SAME_SIGNAL_MS = 250;
 
 /** What a shell reports for a command that cannot be run. */
 const CANNOT_RUN = 127;
@@ -38,6 +42,7 @@ export class MainProcess {
   readonly #started: Promise<boolean>;
   readonly #group: WorkloadGroup;
   #hasEnded: boolean;
+  #isOver = false;
   #leftoverGraceMs = LEFTOVER_GRACE_MS;
   #asking: Promise<void> = Promise.resolve();
   #isAskedAnew = false;
@@ -49,6 +54,7 @@ export class MainProcess {
     this.#hasEnded = child instanceof Error || child.pid === undefined;
     if (!(child instanceof Error)) child.once("exit", () => (this.#hasEnded = true));
     this.#started = child instanceof Error || this.#hasEnded ? Promise.resolve(false) : spawnOf(child);
+    this.#isOver = this.#hasEnded;
     this.exit = child instanceof Error ? Promise.resolve(cannotRun(child)) : this.#exitOf(child, memory);
   }
 
@@ -78,6 +84,11 @@ export class MainProcess {
     return this.#hasEnded;
   }
 
+  /** It ended by itself, as far as can be told: whoever ends all of the group at once would have told this process too. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
   /** Resolves once it runs, whenever that was; false when it could not be started. */
   started(): Promise<boolean> {
     return this.#started;
@@ -98,7 +109,7 @@ export class MainProcess {
    * @param asksAll - Whether who ends the sandbox asked it, and what it started; else that is done here.
    */
   async leave(asksAll: boolean): Promise<void> {
-    if (!this.#hasEnded) this.#leftoverGraceMs = Number.POSITIVE_INFINITY;
+    if (!this.#isOver) this.#leftoverGraceMs = Number.POSITIVE_INFINITY;
     const asked = asksAll ? this.#group.wasAsked() : this.ask();
     this.#asking = Promise.all([this.#asking, asked]).then(() => undefined);
     await this.#asking;
@@ -117,6 +128,8 @@ export class MainProcess {
       const [exitCode, signal] = (await once(child, "exit")) as [number | null, NodeJS.Signals | null];
       // The engine knows it too, but only of a container as a whole, and later than this process tells it.
       const lacked = await memory?.wasReasonOf({ exitCode, signal });
+      if (signal === "SIGTERM" || (await this.#group.hasOthers())) await sameSignal();
+      this.#isOver = true;
       // Nobody is asked twice: who was asked has to be known first.
       await this.#asking;
       // Nobody would end what it left running, once this supervisor is gone.
@@ -126,6 +139,12 @@ export class MainProcess {
       return cannotRun(error as Error);
     }
   }
+}
+
+/** Lets a signal come in that the child had as well. A timer that is late is called before what came in meanwhile. */
+async function sameSignal(): Promise<void> {
+  await delay(SAME_SIGNAL_MS);
+  await setImmediate();
 }
 
 async function spawnOf(child: ChildProcess): Promise<boolean> {

@@ -109,7 +109,7 @@ export class Supervisor {
     const main = this.#main;
     this.#told.abort();
     if (main === null) return null;
-    const hadEnded = main.hasEnded;
+    const hadEnded = main.isOver;
     if (!hadEnded) this.#steady.leave();
     const { askedAlone } = this.#options.settings;
     await main.leave(!askedAlone);

@@ -29,6 +29,10 @@ export class WorkloadGroup {
     this.#asked.clear();
   }
 
+  async hasOthers(): Promise<boolean> {
+    return (await this.#others()).length > 0;
+  }
+
   /** Asks everybody who was not asked yet. */
   async ask(): Promise<void> {
     for (const pid of await this.#others()) this.askOne(pid);
