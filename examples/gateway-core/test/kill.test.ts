@@ -55,7 +55,9 @@ it(`killing the gateway at ${KILLS} random instants loses no record, extends no 
     // Some of each kind before the first kill: how much the load adds depends on how busy the machine is.
     for (let kind = 0; kind < LIVE_MAX; kind += 1)
       await createOne(client, image, kind / LIVE_MAX, acknowledged);
-    for (let kill = 0; kill < KILLS; kill += 1) {
+    // A machine with more to do gets to less between two kills, and is killed more often.
+    const isEnough = (): boolean => acknowledged.created.size > LIVE_MAX;
+    for (let kill = 0; kill < KILLS || (kill < 4 * KILLS && !isEnough()); kill += 1) {
       const stop = new AbortController();
       const load = runLoad(client, image, random, acknowledged, stop.signal);
       // Two of three kills hit a gateway that serves requests, the others one that is still starting.
@@ -92,7 +94,7 @@ it(`killing the gateway at ${KILLS} random instants loses no record, extends no 
       if (phase === "Error") expect(left, `a supervisor of ${id}`).not.toContain("supervisor.json");
     }
     // The run means something only when there was something to lose.
-    expect(acknowledged.created.size).toBeGreaterThan(LIVE_MAX);
+    expect(isEnough(), `${acknowledged.created.size} created`).toBe(true);
     expect(count(end, "expired")).toBeGreaterThan(3);
     expect(killedWhileStarting).toBeGreaterThan(5);
   } finally {
