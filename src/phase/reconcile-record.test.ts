@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { present, type Observation } from "./observation.js";
+import { phases } from "./phase.js";
 import { reconcileRecord } from "./reconcile-record.js";
 import type { SandboxRecord } from "./record.js";
 
@@ -66,6 +67,16 @@ describe("an end that is seen", () => {
       exitCode: 7,
       finishedAt: NOW - 99,
     });
+  });
+
+  it("is not recorded again and again from a look that leaves out what it does not know", () => {
+    const unsaid = { ...ended, exitCode: undefined, finishedAt: undefined } as unknown as Observation;
+    for (const phase of phases)
+      for (const desired of ["running", "stopped", "deleted"] as const) {
+        const once = reconciled(record({ phase, desired }), unsaid);
+        expect(reconciled(once, unsaid, LATER), `${phase}, ${desired}`).toBe(once);
+        expect([once.exitCode ?? null, once.finishedAt ?? null]).toEqual([null, null]);
+      }
   });
 
   it.each([

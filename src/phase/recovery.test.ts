@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { mine, now, others, record, seen } from "../../test/phase/sweeps.js";
 import { applyExitReport } from "./apply-exit-report.js";
 import { applySession } from "./apply-session.js";
-import { absent, present, type Observation } from "./observation.js";
+import { absent, type Observation } from "./observation.js";
 import { observeDockerInspect } from "./observe/index.js";
 import { phases, type Phase } from "./phase.js";
 import { reconcileRecord } from "./reconcile-record.js";
@@ -9,18 +10,6 @@ import { expectedRun, type DesiredState, type SandboxRecord } from "./record.js"
 import { applyRecovery, planRecovery } from "./recovery.js";
 import { planShutdown } from "./shutdown.js";
 
-const now = 9;
-const mine = { managesLifecycle: true, now } as const;
-const others = { managesLifecycle: false, now } as const;
-
-const record = (phase: Phase, more: Partial<SandboxRecord> = {}): SandboxRecord => ({
-  phase,
-  desired: "running",
-  since: 0,
-  updatedAt: 0,
-  ...more,
-});
-const seen = (more: Partial<Observation>): Observation => ({ ...present(null), ...more });
 const FAILED = { failureReason: "ContainerStartFailed", failureClass: "terminal" } as const;
 
 describe("a plan for the start of a gateway", () => {

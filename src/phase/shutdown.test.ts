@@ -1,22 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { present, type Observation } from "./observation.js";
+import { mine, now, others, record, seen } from "../../test/phase/sweeps.js";
 import { phases, type Phase } from "./phase.js";
-import type { SandboxRecord } from "./record.js";
 import { planRecovery } from "./recovery.js";
 import { applyShutdown, planShutdown } from "./shutdown.js";
-
-const now = 9;
-const mine = { managesLifecycle: true, now } as const;
-const others = { managesLifecycle: false, now } as const;
-
-const record = (phase: Phase, more: Partial<SandboxRecord> = {}): SandboxRecord => ({
-  phase,
-  desired: "running",
-  since: 0,
-  updatedAt: 0,
-  ...more,
-});
-const seen = (more: Partial<Observation>): Observation => ({ ...present(null), ...more });
 
 describe("a plan for the end of a gateway", () => {
   it("stops what runs where it manages the lifecycle, says so in the record, and leaves phase and intent", () => {

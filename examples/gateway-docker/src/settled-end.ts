@@ -22,7 +22,7 @@ export async function settledEnd(
 ): Promise<Observation> {
   const begun = clock.now();
   let seen = await look();
-  while (mayBecomeClear(seen, run, Math.max(clock.now(), begun), begun)) {
+  while (mayBecomeClear(seen, run, clock.now(), begun)) {
     await sleep(clock, AGAIN_MS, signal);
     const again = await look();
     // Removed meanwhile, or started again: what was seen of the end is the last that can be.
