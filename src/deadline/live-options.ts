@@ -55,7 +55,7 @@ export interface PhasedDeadlineOptions {
   readonly observe?: boolean | undefined;
   /** Shortest time between two `change` events or commits that only carry progress. Default 1000. */
   readonly progressEveryMs?: number | undefined;
-  /** Receives what a listener threw and what a background commit failed with. Default: ignored. */
+  /** Receives what a listener threw and what a background commit failed with. Default: `console.error`. */
   readonly onError?: ((error: unknown) => void) | undefined;
 }
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { plan, start } from "../../test/deadline/live-deadline.js";
 import { type Clock, TimerQueue } from "../clock/index.js";
 import { VirtualClock } from "../testing/index.js";
@@ -30,12 +30,16 @@ describe("a live deadline", () => {
   );
 
   it("takes null for an absent clock, queue and hook, at a start and at a restore", () => {
+    const printed = vi.spyOn(console, "error").mockReturnValue();
     const none = { clock: null, timers: null, onError: null } as unknown as PhasedDeadlineOptions;
     using deadline = PhasedDeadline.start(plan, { attempt: "a1", ...none });
+    const mistake = new Error("nobody asked for it");
     deadline.on("change", () => {
-      throw new Error("nobody is told");
+      throw mistake;
     });
     expect(deadline.progress({ step: "pull", position: 1 })).toMatchObject({ applied: true });
+    expect(printed.mock.calls).toEqual([["Slipway: no onError for", mistake]]);
+    printed.mockRestore();
     using restored = PhasedDeadline.restore(deadline.state, none);
     expect(restored.state.attempt).toBe("a1");
     const clock = new VirtualClock();

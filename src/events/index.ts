@@ -1,1 +1,2 @@
-export { Notifier, reportTo, type Listener } from "./notifier.js";
+export { callHook, reportTo, type OnError } from "./hook.js";
+export { Notifier, type Listener } from "./notifier.js";

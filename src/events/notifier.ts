@@ -1,4 +1,5 @@
 import { EventEmitter } from "eventemitter3";
+import { callHook, type OnError } from "./hook.js";
 
 /**
  * A function that is told of an event. What it throws, or what its promise rejects with, disturbs nobody.
@@ -17,11 +18,11 @@ interface Wrapped<Payload> extends Listener<Payload> {
  * somebody listens. For the rooms of this package: it is no part of the published surface.
  */
 export class Notifier<Events extends { readonly [Name in keyof Events]: unknown }> {
-  readonly #onError: ((error: unknown) => void) | undefined;
+  readonly #onError: OnError;
   #emitter: EventEmitter | undefined;
   #closed = false;
 
-  constructor(onError: ((error: unknown) => void) | undefined) {
+  constructor(onError: OnError) {
     this.#onError = onError;
   }
 
@@ -55,12 +56,7 @@ export class Notifier<Events extends { readonly [Name in keyof Events]: unknown 
   notify<K extends keyof Events & string>(event: K, payload: Events[K]): void {
     for (const listener of this.#listeners(event)) {
       if (this.#closed) return;
-      try {
-        const result = listener(payload);
-        if (isThenable(result)) Promise.resolve(result).then(undefined, this.#report);
-      } catch (error) {
-        this.#report(error);
-      }
+      callHook(listener, payload, this.#onError);
     }
   }
 
@@ -73,23 +69,4 @@ export class Notifier<Events extends { readonly [Name in keyof Events]: unknown 
   #listeners<K extends keyof Events & string>(event: K): Wrapped<Events[K]>[] {
     return (this.#emitter?.listeners(event) ?? []) as Wrapped<Events[K]>[];
   }
-
-  readonly #report = (error: unknown): void => reportTo(this.#onError, error);
-}
-
-/** Hands an error to whoever wants it. Neither a throw nor a rejection leaves here. */
-export function reportTo(onError: ((error: unknown) => void) | undefined, error: unknown): void {
-  try {
-    const result: unknown = onError?.(error);
-    if (isThenable(result)) Promise.resolve(result).then(undefined, ignore);
-  } catch {
-    // An error handler that throws has nobody left to tell.
-  }
-}
-
-/** A rejection of an error handler has nobody left to tell either. */
-function ignore(): void {}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
 }

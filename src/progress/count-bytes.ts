@@ -1,5 +1,5 @@
 import { hasMethod, invalid } from "../errors.js";
-import { reportTo } from "../events/index.js";
+import { callHook } from "../events/index.js";
 
 /** A stream of Node's kind, by shape: what counting needs of it. */
 export interface NodeReadable {
@@ -20,7 +20,7 @@ export interface NodeReadable {
 export interface CountBytesOptions {
   /** Called with the count after each chunk. What it throws disturbs the stream no more than a listener would. */
   readonly onBytes?: ((bytes: number) => void) | undefined;
-  /** Receives what `onBytes` threw. Default: ignored. */
+  /** Receives what `onBytes` threw. Default: `console.error`. */
   readonly onError?: ((error: unknown) => void) | undefined;
 }
 
@@ -103,11 +103,7 @@ class Counter {
   add(chunk: unknown, encoding?: unknown): void {
     this.bytes += sizeOf(chunk, encoding);
     const { onBytes, onError } = this.#options;
-    try {
-      onBytes?.(this.bytes);
-    } catch (error) {
-      reportTo(onError, error);
-    }
+    callHook(onBytes, this.bytes, onError);
   }
 }
 
@@ -180,8 +176,7 @@ function throughNode<Stream extends NodeReadable>(stream: Stream, counter: Count
 
 function sizeOf(chunk: unknown, encoding: unknown): number {
   if (typeof chunk === "string") return textSize(chunk, encoding);
-  const size: unknown =
-    typeof chunk === "object" && chunk !== null ? (chunk as ArrayBufferView).byteLength : undefined;
+  const size: unknown = (chunk as ArrayBufferView | null | undefined)?.byteLength;
   if (typeof size === "number") return size;
   throw invalid("INVALID_OPTION", "countBytes", "chunk", "bytes or text", chunk);
 }

@@ -1,6 +1,6 @@
 import type { DeadlineOutcome } from "../deadline/index.js";
 import { hasMethod, invalid } from "../errors.js";
-import { reportTo } from "../events/index.js";
+import { callHook, type OnError } from "../events/index.js";
 import { progressOf } from "./deadline-feed.js";
 import type { StepSign } from "./step-outcome.js";
 import type { FeedOptions, ProgressSink } from "./tracker-options.js";
@@ -8,9 +8,9 @@ import type { FeedOptions, ProgressSink } from "./tracker-options.js";
 /** The deadlines that a tracker feeds. What one of them throws, or rejects with, stops neither the others nor the work. */
 export class DeadlineFeeds {
   readonly #feeds = new Set<{ readonly sink: ProgressSink; readonly options: FeedOptions }>();
-  readonly #onError: ((error: unknown) => void) | undefined;
+  readonly #onError: OnError;
 
-  constructor(onError: ((error: unknown) => void) | undefined) {
+  constructor(onError: OnError) {
     this.#onError = onError;
   }
 
@@ -28,20 +28,16 @@ export class DeadlineFeeds {
 
   tell(sign: StepSign): void {
     for (const { sink, options } of this.#feeds) {
-      try {
+      const heard = (outcome: DeadlineOutcome): unknown => options.onOutcome?.(outcome);
+      const feed = (): unknown => {
         const answer = sink.progress(progressOf(sign, options.phase));
-        const heard = (outcome: DeadlineOutcome): void => options.onOutcome?.(outcome);
-        if ("then" in answer) Promise.resolve(answer).then(heard).catch(this.#report);
-        else heard(answer);
-      } catch (error) {
-        this.#report(error);
-      }
+        return "then" in answer ? Promise.resolve(answer).then(heard) : heard(answer);
+      };
+      callHook(feed, undefined, this.#onError);
     }
   }
 
   clear(): void {
     this.#feeds.clear();
   }
-
-  readonly #report = (error: unknown): void => reportTo(this.#onError, error);
 }

@@ -16,7 +16,7 @@ export interface StepTrackerOptions {
   readonly unref?: boolean | undefined;
   /** Shortest time between two `change` events, in milliseconds. Default 200: at most five a second. */
   readonly changeEveryMs?: number | undefined;
-  /** Receives what a listener or a fed deadline threw. Default: ignored. */
+  /** Receives what a listener or a fed deadline threw. Default: `console.error`. */
   readonly onError?: ((error: unknown) => void) | undefined;
 }
 

@@ -1,8 +1,9 @@
 // The file and not the package: its index is CommonJS of 15 files, which cost an import of this library 25 ms.
 import { execute } from "abort-controller-x/lib/execute.js";
 import { sharedQueue, type Alarm, type AlarmOwner } from "../clock/index.js";
+import { callHook } from "../events/index.js";
 import type { Pausing } from "./again.js";
-import { Attempt, callHook, type AttemptContext } from "./attempt.js";
+import { Attempt, type AttemptContext } from "./attempt.js";
 import { Interruption } from "./interruption.js";
 import { passOn, rejectedWith } from "./rejection.js";
 import type { RunRecord } from "./run-record.js";

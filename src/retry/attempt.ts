@@ -1,6 +1,3 @@
-import { reportTo } from "../events/index.js";
-import { read } from "./classify/inspect.js";
-
 /**
  * What an operation gets for one attempt.
  *
@@ -79,21 +76,5 @@ export class Attempt implements AttemptContext {
 
   static reject(attempt: Attempt, reason: unknown): void {
     attempt.#reject?.(reason);
-  }
-}
-
-/** Calls what is not ours to trust: neither a throw nor a rejection leaves here. */
-export function callHook<Value>(
-  hook: ((value: Value) => unknown) | undefined,
-  value: Value,
-  onError: ((error: unknown) => void) | undefined,
-): void {
-  if (hook === undefined) return;
-  const report = (error: unknown): void => reportTo(onError, error);
-  try {
-    const result = hook(value);
-    if (typeof read(result, "then") === "function") Promise.resolve(result).then(undefined, report);
-  } catch (error) {
-    report(error);
   }
 }

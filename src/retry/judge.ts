@@ -1,4 +1,4 @@
-import { callHook } from "./attempt.js";
+import { callHook } from "../events/index.js";
 import { classify } from "./classify/index.js";
 import { read, readText } from "./classify/inspect.js";
 import { wholeHint } from "./hints.js";

@@ -58,7 +58,7 @@ export interface BootstrapRetrierOptions {
   readonly refresh?: ((context: RefreshContext) => unknown) | undefined;
   /** Takes a value that an attempt gave after it was given up: close it, or it leaks. */
   readonly onLateResult?: ((value: unknown) => unknown) | undefined;
-  /** Told what a hook, a listener or a classifier threw. Default: ignored; a run never ends by it. */
+  /** Told what a hook, a listener or a classifier threw. Default: `console.error`; a run never ends by it. */
   readonly onHookError?: ((error: unknown) => void) | undefined;
   /** Failures that are kept, the first and the last among them. At least 2. Default 20. */
   readonly historyLimit?: number | undefined;
