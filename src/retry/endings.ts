@@ -17,8 +17,8 @@ export function deadlineEnd(
   record: RunRecord,
   wait: Partial<Pick<RetryDecision, "waitMs" | "hintMs">> = {},
 ): BootstrapDeadlineError {
-  const signal = record.options.deadline?.signal;
-  const deadlineReason: unknown = signal?.aborted === true ? signal.reason : undefined;
+  // A signal that is not aborted has no reason.
+  const deadlineReason: unknown = record.options.deadline?.signal.reason;
   return new BootstrapDeadlineError(record.history, record.cause() ?? deadlineReason, {
     waitMs: wait.waitMs ?? null,
     hintMs: wait.hintMs ?? null,

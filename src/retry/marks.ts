@@ -81,8 +81,9 @@ export function unmarked(error: unknown): unknown {
 
 export function isMarked(error: unknown): error is MarkedError {
   try {
-    return typeof error === "object" && error !== null && "~slipway/verdict" in error;
+    return "~slipway/verdict" in (error as object);
   } catch {
+    // `in` throws on what is no object, and so may a proxy.
     return false;
   }
 }
