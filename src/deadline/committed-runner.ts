@@ -1,9 +1,10 @@
 import { invalid, kindOf, SlipwayError } from "../errors.js";
 import { applyDeadlineEvent } from "./apply.js";
-import { DeadlineRunner, type Maybe } from "./deadline-runner.js";
+import { DeadlineRunner } from "./deadline-runner.js";
 import type { DeadlineEvent, ProgressEvent } from "./event.js";
 import { tick, type EventMaker } from "./event-maker.js";
 import type { Commit, CommitResult, PhasedDeadlineOptions } from "./live-options.js";
+import { isPromiseLike, type Maybe } from "./maybe.js";
 import type { DeadlineOutcome, Refused } from "./outcome.js";
 import { progressOf, type ProgressReport } from "./progress-report.js";
 import { rebaseClock } from "./rebase.js";
@@ -248,10 +249,6 @@ function chain<T>(
   next: (result: CommitResult) => Maybe<T>,
 ): Maybe<T> {
   return isPromiseLike(result) ? result.then(next) : next(result);
-}
-
-function isPromiseLike<T>(value: Maybe<T>): value is PromiseLike<T> {
-  return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
 }
 
 function ignore(): void {

@@ -1,8 +1,8 @@
-import { sharedQueue, systemClock, type Alarm, type Clock, type TimerQueue } from "../clock/index.js";
+import { sharedQueue, systemClock, type Clock } from "../clock/index.js";
 import type { SlipwayError } from "../errors.js";
+import { Notifier, reportTo } from "../events/index.js";
 import { announce } from "./announce.js";
 import { applyDeadlineEvent } from "./apply.js";
-import { deadlineAt } from "./bounds.js";
 import { stopReason } from "./deadline-errors.js";
 import type { DeadlineEvent } from "./event.js";
 import { tick, type EventMaker } from "./event-maker.js";
@@ -12,24 +12,15 @@ import { LAST_INSTANT } from "./limits.js";
 import type { DeadlineEvents } from "./live-events.js";
 import type { PhasedDeadlineOptions } from "./live-options.js";
 import { liveSettings, type LiveSettings } from "./live-settings.js";
-import { Notifier, reportTo } from "../events/index.js";
+import type { Maybe } from "./maybe.js";
+import { nextInstant } from "./next-instant.js";
+import { OneAlarm } from "./one-alarm.js";
 import type { DeadlineOutcome } from "./outcome.js";
 import { progressOf, type ProgressReport } from "./progress-report.js";
 import { readDeadline } from "./read.js";
 import type { DeadlineState } from "./state.js";
 import { CHANGED, DUPLICATE } from "./step.js";
-
-/** @internal */
-export type Maybe<T> = T | PromiseLike<T>;
-
-/** A state that took the place of another, to be announced. */
-interface Succession {
-  readonly before: DeadlineState;
-  readonly next: DeadlineState;
-  readonly event: DeadlineEvent | undefined;
-  readonly held: boolean;
-  readonly now: number;
-}
+import type { Succession } from "./succession.js";
 
 /**
  * Runs one attempt in this process: decides on the state it holds, keeps one alarm set to the next instant at which
@@ -37,16 +28,13 @@ interface Succession {
  *
  * @internal
  */
-export class DeadlineRunner {
+export class DeadlineRunner extends OneAlarm {
   readonly clock: Clock;
-  protected disposed = false;
   readonly #settings: LiveSettings;
-  readonly #queue: TimerQueue;
   #state: DeadlineState;
   #latest: LatestProgress | undefined;
   /** The attempt is active and nothing is due before this instant, which progress may move on but not back. */
   #idleUntil = Number.NEGATIVE_INFINITY;
-  #alarm: Alarm | undefined;
   #notifier: Notifier<DeadlineEvents> | undefined;
   #controller: AbortController | undefined;
   #announcedVersion: number;
@@ -60,11 +48,12 @@ export class DeadlineRunner {
 
   /** @param storedVersion - The version that is known elsewhere: what is newer in `state` is news. */
   constructor(state: DeadlineState, options: PhasedDeadlineOptions, storedVersion: number) {
+    const clock = options.clock ?? systemClock;
+    super(options.timers ?? sharedQueue(clock, options.unref === true));
+    this.clock = clock;
     this.#state = state;
     this.#settings = liveSettings(options);
     this.#announcedVersion = storedVersion;
-    this.clock = options.clock ?? systemClock;
-    this.#queue = options.timers ?? sharedQueue(this.clock, options.unref === true);
   }
 
   /** As of the latest decision; {@link DeadlineRunner.refresh} brings it up to the present. */
@@ -100,18 +89,14 @@ export class DeadlineRunner {
     const latest = (this.#latest ??= new LatestProgress());
     const verdict = latest.judge(this.#state, report);
     if (verdict === "duplicate") return DUPLICATE;
-    if (verdict === undefined || this.#hears("progress")) return undefined;
+    if (verdict === undefined || this.#notifier?.hears("progress") === true) return undefined;
     const quietUntil = this.#quietUntil;
     const held = quietUntil !== undefined && now < quietUntil;
-    if (!held && this.#hears("change")) return undefined;
+    if (!held && this.#notifier?.hears("change") === true) return undefined;
     latest.raise(this.#state, report, now);
     if (held) this.#holdBack(quietUntil);
     else this.#countAnnounced(this.#version, now);
     return CHANGED;
-  }
-
-  #hears(event: keyof DeadlineEvents): boolean {
-    return this.#notifier !== undefined && this.#notifier.hears(event);
   }
 
   /** Decides an event on the latest state. */
@@ -155,9 +140,7 @@ export class DeadlineRunner {
   dispose(): void {
     if (this.disposed) return;
     this.flush();
-    this.disposed = true;
-    this.#alarm?.[Symbol.dispose]();
-    this.#alarm = undefined;
+    this.disposeAlarm();
     this.#notifier?.close();
   }
 
@@ -181,7 +164,7 @@ export class DeadlineRunner {
 
   protected isDue(now: number): boolean {
     if (this.state.status !== "active" || this.stopped !== undefined) return false;
-    return now >= deadlineAt(this.state) || now >= this.#nextObservation();
+    return now >= nextInstant(this.state, this.#settings.observes);
   }
 
   /**
@@ -197,22 +180,20 @@ export class DeadlineRunner {
     // Most progress is news to nobody: no record of it is made then.
     if (held && this.#notifier === undefined) return;
     const succession = { before, next, event, held, now };
-    if (this.#telling) {
-      (this.#untold ??= []).push(succession);
-      return;
-    }
+    if (this.#telling) (this.#untold ??= []).push(succession);
+    else this.#tellFirst(() => this.#tell(succession));
+  }
+
+  /** Tells something, and then what listeners caused meanwhile: that waits for its turn. */
+  #tellFirst(tell: () => void): void {
     this.#telling = true;
     try {
-      this.#tell(succession);
-      this.#tellRest();
+      tell();
+      for (let later = this.#untold?.shift(); later !== undefined; later = this.#untold?.shift())
+        this.#tell(later);
     } finally {
       this.#telling = false;
     }
-  }
-
-  #tellRest(): void {
-    for (let later = this.#untold?.shift(); later !== undefined; later = this.#untold?.shift())
-      this.#tell(later);
   }
 
   #tell({ before, next, event, held, now }: Succession): void {
@@ -230,19 +211,12 @@ export class DeadlineRunner {
 
   /** Announces a state as the one to persist, unless it or a later one was announced. */
   protected announceChange(next: DeadlineState, now: number): void {
-    if (!this.#countAnnounced(next.version, now) || this.#notifier === undefined) return;
-    if (this.#telling) {
-      this.#notifier.notify("change", next);
-      return;
-    }
-    // What was held back is told by itself: what a listener does then waits for its turn as well.
-    this.#telling = true;
-    try {
-      this.#notifier.notify("change", next);
-      this.#tellRest();
-    } finally {
-      this.#telling = false;
-    }
+    const notifier = this.#notifier;
+    if (!this.#countAnnounced(next.version, now) || notifier === undefined) return;
+    const notify = (): void => notifier.notify("change", next);
+    // What was held back is told by itself.
+    if (this.#telling) notify();
+    else this.#tellFirst(notify);
   }
 
   /** Whether a version is news; it is not, from then on. */
@@ -281,7 +255,7 @@ export class DeadlineRunner {
     const { status, observedAt } = this.state;
     this.#idleUntil =
       status === "active" && observedAt < wake ? Math.min(wake, LAST_INSTANT) : Number.NEGATIVE_INFINITY;
-    this.#setAlarm(Math.max(wake, notBefore));
+    this.setAlarm(Math.max(wake, notBefore));
   }
 
   /** Holds news back, without a look at anything else that may be due. */
@@ -289,14 +263,7 @@ export class DeadlineRunner {
     this.#flushAt = until;
     if (until >= this.#idleUntil) return;
     this.#idleUntil = until;
-    this.#setAlarm(until);
-  }
-
-  #setAlarm(at: number): void {
-    if (this.disposed) return;
-    if (at === Number.POSITIVE_INFINITY) this.#alarm?.[Symbol.dispose]();
-    else if (this.#alarm === undefined) this.#alarm = this.#queue.scheduleFor(at, this);
-    else this.#alarm.set(at);
+    this.setAlarm(until);
   }
 
   /** As the owner of the alarm. */
@@ -317,17 +284,11 @@ export class DeadlineRunner {
   #nextWake(): number {
     if (this.stopped !== undefined) return Number.POSITIVE_INFINITY;
     if (this.state.status !== "active") return this.#flushDue;
-    return Math.min(deadlineAt(this.state), this.#nextObservation(), this.#flushDue);
+    return Math.min(nextInstant(this.state, this.#settings.observes), this.#flushDue);
   }
 
   get #flushDue(): number {
     return this.#flushAt ?? Number.POSITIVE_INFINITY;
-  }
-
-  #nextObservation(): number {
-    return this.#settings.observes
-      ? this.state.observedAt + this.state.plan.observeEveryMs + 1
-      : Number.POSITIVE_INFINITY;
   }
 
   protected abortWhenOver(): void {
