@@ -23,7 +23,8 @@ const limitAfter = (ms) => Math.min(TEST_LIMIT_MS, 500 + 20 * ms);
 const byDuration = (durations) => (a, b) => (durations.get(a.id) ?? 0) - (durations.get(b.id) ?? 0);
 
 /** Long walks and property tests, which run last: a mutant that a unit test kills never sees them. */
-const LATE = /^test\/|odd-lists|foreign-words|word-index|compare-catalogs|bootstrap-retrier|retry\/snapshot/;
+const LATE =
+  /^test\/|odd-lists|foreign-words|word-index|compare-(catalogs|emissions)|reworded-catalog|retry\/(abort\.|snapshot)/;
 /** Minutes of combinations, races on real timers, servers, processes and generated pages. */
 const LEFT_OUT = /^test\/(deadline\/exhaustive|phase\/(guide|metamorphic|reconciler-races|totality)|retry\/)/;
 /** Single tests of the same kind, and one that counts cases, of which there are fewer here. */
