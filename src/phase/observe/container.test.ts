@@ -1,24 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { FINISHED, phaseOf, starting, state, stopping } from "../../../test/phase/containers.js";
 import { derivePhase } from "../derive-phase.js";
-import type { Observation } from "../observation.js";
-import type { SandboxRecord } from "../record.js";
 import { observeDockerInspect, observeDockerListEntry } from "./docker.js";
 import { observePodmanInspect, observePodmanListEntry } from "./podman.js";
-
-const FINISHED = "2026-10-20T11:40:02.910283746Z";
-const starting: SandboxRecord = { phase: "Starting", desired: "running", since: 0 };
-const stopping: SandboxRecord = { phase: "Stopping", desired: "stopped", since: 0 };
-
-function state(more: Record<string, unknown>): { State: Record<string, unknown> } {
-  return {
-    State: { Running: false, StartedAt: "2026-10-20T09:02:08Z", FinishedAt: "0001-01-01T00:00:00Z", ...more },
-  };
-}
-
-function phaseOf(inspect: unknown, record: SandboxRecord): string {
-  const observation = observePodmanInspect({ inspect }, { run: { desired: record.desired } });
-  return derivePhase({ record, observation, now: 0 }).phase;
-}
 
 describe("container states, by the table of both engines", () => {
   it.each([
@@ -95,109 +79,6 @@ describe("container states, by the table of both engines", () => {
   ])("%s: Starting becomes %3$s, a stop %4$s", (_name, inspect, started, stopped) => {
     expect(phaseOf(inspect, starting)).toBe(started);
     expect(phaseOf(inspect, stopping)).toBe(stopped);
-  });
-
-  it.each<[string, Record<string, unknown>, Partial<Observation>]>([
-    ["created", { Status: "created" }, { running: false, ready: false, readiness: "none", completed: false }],
-    [
-      "running without a check",
-      { Status: "Running", Running: true },
-      { running: true, ready: null, readiness: "none", backendReason: "Running" },
-    ],
-    [
-      "running, by the flag alone",
-      { Running: true },
-      { running: true, ready: null, readiness: "none", backendReason: "running" },
-    ],
-    [
-      "healthy",
-      { Status: "running", Running: true, Health: { Status: "Healthy" } },
-      { running: true, ready: true, readiness: "signal", backendReason: "Healthy", failureReason: null },
-    ],
-    [
-      "starting",
-      { Status: "running", Running: true, Health: { Status: "starting" } },
-      { ready: false, readiness: "signal", backendReason: "starting", failureReason: null },
-    ],
-    [
-      "unhealthy",
-      { Status: "running", Running: true, Health: { Status: "unhealthy" } },
-      { ready: false, readiness: "signal", failureReason: "HealthCheckFailed", failureClass: "transient" },
-    ],
-    [
-      "a stop that is folded into running",
-      { Status: "running", Running: false },
-      { running: true, ready: false, readiness: "unreadable" },
-    ],
-    ["paused", { Status: "paused" }, { running: false, ready: false, suspended: true }],
-    ["paused, by the flag alone", { Paused: true }, { running: false, suspended: true }],
-    [
-      "restarting",
-      { Status: "restarting" },
-      { running: false, ready: false, failureReason: "CrashLoop", failureClass: "transient" },
-    ],
-    ["restarting, by the flag alone", { Restarting: true, Running: true }, { failureReason: "CrashLoop" }],
-    ["stopping", { Status: "stopping" }, { running: true, ready: false, terminating: true }],
-    ["removing", { Status: "removing" }, { running: false, ready: false, terminating: true, deleting: true }],
-    [
-      "dead after it ran",
-      { Status: "dead", ExitCode: 3, FinishedAt: FINISHED },
-      { running: false, completed: true, exitCode: 3, failureReason: "RemovalFailed" },
-    ],
-    [
-      "dead, with the code of a process that never ended",
-      { Status: "dead", ExitCode: 0 },
-      { running: false, completed: true, exitCode: null, finishedAt: null, failureReason: "RemovalFailed" },
-    ],
-    [
-      "a word of tomorrow",
-      { Status: "hibernating", Running: true },
-      { running: null, ready: null, readiness: "unreadable", backendReason: "hibernating" },
-    ],
-    [
-      "an end, whatever the flags say",
-      { Status: "exited", Running: true, Paused: true, Restarting: true, ExitCode: 0, FinishedAt: FINISHED },
-      { running: false, suspended: false, completed: true, exitCode: 0, endedBy: "guest" },
-    ],
-    [
-      "a failure of its own",
-      { Status: "exited", ExitCode: 3, FinishedAt: FINISHED },
-      { exitCode: 3, endedBy: "guest", failureReason: "ProcessExited", failureClass: "terminal" },
-    ],
-    [
-      "a signal, by whomever",
-      { Status: "exited", ExitCode: 143, FinishedAt: FINISHED },
-      { exitCode: 143, endedBy: "unknown", failureReason: "Killed" },
-    ],
-    [
-      "an end without a code",
-      { Status: "exited", FinishedAt: FINISHED },
-      { completed: true, exitCode: null, endedBy: "unknown", failureReason: null },
-    ],
-    [
-      "memory that ran out",
-      { Status: "exited", ExitCode: 137, OOMKilled: true, FinishedAt: FINISHED },
-      { exitCode: 137, failureReason: "OutOfMemory", failureClass: "terminal" },
-    ],
-    [
-      "a child's memory that ran out, and an end of its own",
-      { Status: "exited", ExitCode: 3, OOMKilled: true, FinishedAt: FINISHED },
-      { exitCode: 3, failureReason: "ProcessExited" },
-    ],
-    [
-      "a start that the engine refused after an earlier run",
-      { Status: "exited", ExitCode: 127, Error: "no such file", FinishedAt: FINISHED },
-      { completed: true, exitCode: null, failureReason: "ContainerStartFailed", message: "no such file" },
-    ],
-  ])("%s, fact by fact", (_name, shown, facts) => {
-    expect(observeDockerInspect({ inspect: state(shown) })).toMatchObject(facts);
-    expect(observePodmanInspect({ inspect: state(shown) })).toMatchObject(facts);
-  });
-
-  it("memory that ran out is a cause also where a stop was asked for", () => {
-    const inspect = state({ Status: "exited", ExitCode: 137, OOMKilled: true, FinishedAt: FINISHED });
-    const observation = observeDockerInspect({ inspect }, { run: { desired: "stopped" } });
-    expect(observation.failureReason).toBe("OutOfMemory");
   });
 
   it.each([
@@ -320,74 +201,5 @@ describe("a container that was not found, or not asked about", () => {
     expect(observe({ statusCode: 404 }).exists).toBe(false);
     expect(observe({ transport: "connection refused" }).exists).toBeNull();
     expect(observe().exists).toBeNull();
-  });
-});
-
-describe("container lists", () => {
-  it("name the run by a label", () => {
-    const summary = { State: "running", Labels: { "slipway.dev/instance-id": "i-1" } };
-    for (const observe of [observeDockerListEntry, observePodmanListEntry]) {
-      expect(observe({ summary })).toMatchObject({ instanceId: "i-1", stale: false });
-      expect(observe({ summary }, { run: { instanceId: "i-2" } }).stale).toBe(true);
-    }
-  });
-
-  it("take the inspect answer where there is one, and an inspect not-found for absence", () => {
-    const summary = { State: "exited", Status: "Exited (1)" };
-    const inspect = state({ Status: "running", Running: true });
-    expect(observeDockerListEntry({ summary, inspect }).running).toBe(true);
-    expect(observePodmanListEntry({ summary, inspect }).running).toBe(true);
-    expect(observeDockerListEntry({ summary, inspect: null, error: { status: 404 } }).exists).toBe(false);
-    expect(observePodmanListEntry({ summary, inspect: null, error: { status: 404 } }).exists).toBe(false);
-    expect(observeDockerListEntry({ summary, inspect: null, error: { status: 500 } }).completed).toBe(true);
-  });
-
-  it("do not read the code from the status text, nor health", () => {
-    expect(
-      observeDockerListEntry({ summary: { State: "exited", Status: "Exited (0) 1 hour ago" } }),
-    ).toMatchObject({
-      completed: true,
-      exitCode: null,
-      endedBy: "unknown",
-    });
-    const up = observeDockerListEntry({ summary: { State: "running", Status: "Up 2 minutes (unhealthy)" } });
-    expect(up).toMatchObject({ running: true, ready: null, readiness: "none" });
-    expect(
-      observeDockerListEntry({ summary: { State: "running", Health: { Status: "healthy" } } }).ready,
-    ).toBe(true);
-  });
-
-  it.each([
-    ["Docker's list", observeDockerListEntry],
-    ["Podman's list", observePodmanListEntry],
-  ])(
-    "that run and show no health are ready, as the containers without a check that most are: %s",
-    (_name, observe) => {
-      const observation = observe({ summary: { State: "running" } });
-      expect(derivePhase({ record: starting, observation, now: 0 }).phase).toBe("Ready");
-      const policy = { requireSession: true };
-      expect(derivePhase({ record: starting, observation, now: 0, policy }).phase).toBe("Starting");
-    },
-  );
-
-  it("of libpod carry the code and the end as numbers", () => {
-    const summary = { State: "exited", Exited: true, ExitCode: 7, ExitedAt: 1_792_497_598 };
-    expect(observePodmanListEntry({ summary })).toMatchObject({
-      exitCode: 7,
-      failureReason: "ProcessExited",
-      finishedAt: 1_792_497_598_000,
-    });
-    expect(
-      observePodmanListEntry({ summary: { State: "created", Exited: false, ExitCode: 0 } }),
-    ).toMatchObject({
-      completed: false,
-      exitCode: null,
-    });
-    // A code counts only beside the word that it ended; a time may be a text, as the compatible list's.
-    const ended = { State: "exited", ExitCode: 0, ExitedAt: FINISHED };
-    expect(observePodmanListEntry({ summary: ended })).toMatchObject({
-      exitCode: null,
-      finishedAt: Date.parse("2026-10-20T11:40:02.910Z"),
-    });
   });
 });
