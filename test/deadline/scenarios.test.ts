@@ -1,26 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { TimerQueue } from "../../src/clock/index.js";
+import { live, reading, stored } from "./scenario-deadlines.js";
 import { getCondition } from "../../src/conditions/index.js";
 import {
-  applyDeadlineEvent,
   deadlineConditions,
-  DeadlineExpiredError,
   definePlan,
   PhasedDeadline,
   readDeadline,
   startAttempt,
-  type CommitResult,
-  type DeadlineState,
 } from "../../src/deadline/index.js";
-import { decodeDeadlineState } from "../../src/schema/index.js";
 import { VirtualClock } from "../../src/testing/index.js";
 import { D1, D2, Driven, sec, started, T0 } from "./support.js";
-
-const reading = (state: DeadlineState, seconds: number) => readDeadline(state, sec(seconds));
-const stored = (state: DeadlineState): DeadlineState =>
-  decodeDeadlineState(JSON.parse(JSON.stringify(state)));
-const live = (clock: VirtualClock, plan = D1): PhasedDeadline =>
-  PhasedDeadline.start(plan, { attempt: "a1", clock, configuration: { generation: 1 } });
 
 describe("scenarios D: phased deadlines", () => {
   it("D-02 the admission window is full, and its expiry carries the admission's reason", () => {
@@ -168,65 +157,6 @@ describe("scenarios D: phased deadlines", () => {
     expect(d.state.expiry?.limitedBy).toBe("budget");
   });
 
-  it("D-26 an early host timer expires nothing", () => {
-    const clock = new VirtualClock({ earlyMs: 0.87 });
-    const d = live(clock);
-    const expired: number[] = [];
-    d.on("expired", () => expired.push(clock.mono));
-    clock.advance(899_999.5);
-    expect(expired).toEqual([]);
-    clock.advance(1000);
-    expect(expired).toHaveLength(1);
-    expect(expired[0]).toBeGreaterThanOrEqual(900_000);
-    expect(expired[0]).toBeLessThan(900_002);
-  });
-
-  it("D-28 a clock set back within a process changes nothing", () => {
-    const clock = new VirtualClock();
-    const d = live(clock);
-    const expired: number[] = [];
-    d.on("expired", () => expired.push(clock.mono));
-    clock.advance(300_000);
-    clock.stepWall(-3_600_000);
-    clock.advance(1_000_000);
-    expect(expired).toEqual([900_000]);
-    expect(clock.lastStep?.stepMs).toBe(-3_600_000);
-  });
-
-  it("D-29 a clock set forward is a step and no suspend", () => {
-    const clock = new VirtualClock();
-    const d = live(clock);
-    clock.advance(300_000);
-    clock.stepWall(3_600_000);
-    expect(d.state.status).toBe("active");
-    clock.advance(599_999);
-    expect(d.state.status).toBe("active");
-    clock.advance(1);
-    expect(d.state.expiry?.at).toBe(sec(900));
-    expect(clock.lastStep?.stepMs).toBe(3_600_000);
-    expect(clock.suspendedMs).toBe(0);
-  });
-
-  it("D-30 suspended time counts", () => {
-    const clock = new VirtualClock();
-    const d = live(clock);
-    clock.advance(300_000);
-    clock.suspend(3_600_000);
-    expect(d.state).toMatchObject({ status: "expired", expiry: { at: sec(900), observedAt: sec(3900) } });
-    expect(d.claimCleanup("g")).toMatchObject({ claim: 1 });
-  });
-
-  it("D-31 after a short suspend the alarm still rings at the right moment", () => {
-    const clock = new VirtualClock();
-    const d = live(clock);
-    const expired: number[] = [];
-    d.on("expired", () => expired.push(clock.mono));
-    clock.advance(300_000);
-    clock.suspend(100_000);
-    clock.advance(1_000_000);
-    expect(expired).toEqual([800_000]);
-  });
-
   it("D-34 a pause does not outlive the attempt's ceiling", () => {
     const resumed = new Driven(started(D1));
     resumed.at(300, { type: "pause", seq: 1 });
@@ -279,63 +209,6 @@ describe("scenarios D: phased deadlines", () => {
     }
   });
 
-  it("D-44 three who see the deadline at once make one claim", () => {
-    const clock = new VirtualClock();
-    let row: DeadlineState = started(D1);
-    const commit = (next: DeadlineState, expected: number): CommitResult => {
-      if (row.version !== expected) return { committed: false, current: row };
-      row = next;
-      return { committed: true };
-    };
-    const managers = ["g1", "g2"].map(() => PhasedDeadline.restore(row, { clock, commit, observe: false }));
-    clock.advance(900_000);
-    void managers[1]?.tick();
-    expect(row).toMatchObject({ status: "expired", version: 2 });
-    const claims = ["g1", "g2"].map((owner) => {
-      const step = applyDeadlineEvent(row, { type: "claim-cleanup", attempt: "a1", owner }, sec(900));
-      row = step.state;
-      return step.outcome;
-    });
-    expect(claims).toEqual([
-      { applied: true, changed: true, claim: 1 },
-      { applied: false, why: "claimed", changed: false },
-    ]);
-    for (const manager of managers) expect(manager.state.status).toBe("expired");
-  });
-
-  it("D-45 a cleanup that died is run again, with the same attempt as its key", () => {
-    const d = new Driven(started(D1));
-    d.at(900, { type: "tick" });
-    d.at(900, { type: "claim-cleanup", owner: "g" });
-    const again = new Driven(stored(d.state));
-    expect(again.at(950, { type: "claim-cleanup", owner: "g" })).toMatchObject({ applied: true, claim: 2 });
-    again.at(951, { type: "cleanup-done", claim: 2, ok: true });
-    const last = new Driven(stored(again.state));
-    expect(last.at(990, { type: "claim-cleanup", owner: "g" })).toMatchObject({ why: "not-needed" });
-  });
-
-  it("D-47 a cleanup that fails, or does not end, stays pending with its error", () => {
-    const plan = { ...D1, cleanupBudgetMs: 20_000 };
-    const failed = new Driven(started(plan));
-    failed.at(900, { type: "tick" });
-    failed.at(900, { type: "claim-cleanup", owner: "g" });
-    failed.at(901, { type: "cleanup-done", claim: 1, ok: false, error: "EBUSY" });
-    expect(failed.state).toMatchObject({
-      status: "expired",
-      cleanup: { status: "pending", error: "EBUSY", claim: null },
-    });
-    const hung = new Driven(started(plan));
-    hung.at(900, { type: "tick" });
-    hung.at(900, { type: "claim-cleanup", owner: "g1" });
-    expect(hung.at(919.999, { type: "claim-cleanup", owner: "g2" })).toMatchObject({ why: "claimed" });
-    expect(hung.at(920, { type: "cleanup-done", claim: 1, ok: true })).toMatchObject({ overrun: true });
-    expect(hung.state.cleanup).toMatchObject({
-      status: "pending",
-      error: "cleanup did not finish within 20 s",
-    });
-    expect(hung.at(921, { type: "claim-cleanup", owner: "g2" })).toMatchObject({ claim: 2 });
-  });
-
   it("D-49 a cause is added to the preparation's timeout and replaces nothing", () => {
     const d = new Driven(started(D1));
     d.at(900, { type: "tick" });
@@ -353,18 +226,6 @@ describe("scenarios D: phased deadlines", () => {
     expect(second.at(70, { type: "complete", attempt: "a1" })).toMatchObject({ why: "stale-attempt" });
     expect(second.at(80, { type: "complete" })).toMatchObject({ applied: true });
     expect(second.at(81, { type: "complete" })).toMatchObject({ why: "settled" });
-  });
-
-  it("leaves no timer behind once settled", () => {
-    const clock = new VirtualClock();
-    const timers = new TimerQueue(clock);
-    const d = PhasedDeadline.start(D1, { attempt: "a1", clock, timers });
-    expect(clock.timers).toBe(1);
-    const { signal } = d;
-    clock.advance(900_000);
-    expect(signal.reason).toBeInstanceOf(DeadlineExpiredError);
-    expect(clock.timers).toBe(0);
-    expect(timers.size).toBe(0);
   });
 
   it("starts at the scenario's zero", () => {
