@@ -9,7 +9,6 @@ import { applyReport } from "../../examples/gateway-core/src/decide/supervisor-r
 import type { SandboxRecord } from "../../examples/gateway-core/src/record/record.js";
 import { checkHistory } from "./checker/check-history.js";
 import type { Answer, Delivery, SandboxHistory, Version } from "./checker/history.js";
-import { planSchedule } from "./schedule.js";
 
 const T0 = 1_800_000_000_000;
 const LEASE_MS = 2000;
@@ -280,25 +279,5 @@ describe("the checker", () => {
   it("sees what never came to rest", () => {
     const end = { version: 3, left: [], restless: "Provisioning" };
     expect(rules(launched().history({ end }))).toEqual(["not-operable"]);
-  });
-});
-
-describe("the schedule", () => {
-  const options = { durationMs: 120_000, leaseMs: 2000 };
-
-  it("is the same for the same seed, and another one for another", () => {
-    const schedule = planSchedule({ ...options, seed: 7 });
-    expect(planSchedule({ ...options, seed: 7 })).toEqual(schedule);
-    expect(planSchedule({ ...options, seed: 8 })).not.toEqual(schedule);
-  });
-
-  it("has every kind of operation and fault, in order, and pauses that outlast a lease", () => {
-    const schedule = planSchedule({ ...options, seed: 7 });
-    const kinds = new Set(schedule.flatMap(({ operation }) => operation?.kind ?? []));
-    const faults = new Set(schedule.flatMap(({ fault }) => fault?.kind ?? []));
-    expect([...kinds].sort()).toEqual(["create", "delete", "read", "start", "stop", "update"]);
-    expect([...faults].sort()).toEqual(["clock", "cut", "database", "deliveries", "kill", "pause", "slow"]);
-    expect(schedule.every(({ atMs }, index) => atMs >= (schedule[index - 1]?.atMs ?? 0))).toBe(true);
-    for (const { fault } of schedule) if (fault?.kind === "pause") expect(fault.forMs).toBeGreaterThan(2000);
   });
 });
