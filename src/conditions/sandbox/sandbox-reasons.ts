@@ -1,10 +1,13 @@
 import { frozen } from "../catalog/frozen.js";
 import type { ReasonCatalog } from "../catalog/reason-catalog.js";
-import { backendReasons } from "./backend-reasons.js";
 import { sandboxTypes } from "./condition-types.js";
+import { containerReasons } from "./container-reasons.js";
 import { sandboxEmissions } from "./emissions.js";
-import { gatewayReasons } from "./gateway-reasons.js";
+import { lifecycleReasons } from "./lifecycle-reasons.js";
+import { machineReasons } from "./machine-reasons.js";
+import { provisioningReasons } from "./provisioning-reasons.js";
 import type { KnownReason } from "./reasons.js";
+import { workloadEndReasons } from "./workload-end-reasons.js";
 
 /**
  * The built-in catalog: the reasons of a sandbox's life on VMs, Kubernetes and Docker or Podman.
@@ -18,6 +21,12 @@ export const sandboxReasons: ReasonCatalog<KnownReason, keyof typeof sandboxType
   name: "sandbox",
   contract: 2,
   types: sandboxTypes,
-  reasons: { ...gatewayReasons, ...backendReasons },
+  reasons: {
+    ...lifecycleReasons,
+    ...provisioningReasons,
+    ...containerReasons,
+    ...workloadEndReasons,
+    ...machineReasons,
+  },
   emits: sandboxEmissions,
 });

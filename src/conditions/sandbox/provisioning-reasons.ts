@@ -1,0 +1,148 @@
+/** Reasons that the gateway decides before a sandbox is ready: claims, configuration, deadlines, isolation, bootstrap. */
+export const provisioningReasons = {
+  ClaimPending: {
+    types: ["Ready"],
+    class: "waiting",
+    phases: ["Provisioning"],
+    summary: "The claim has no ready sandbox yet.",
+    sources: [
+      {
+        backend: "agent-sandbox",
+        raw: ["AdoptionConflict", "SandboxCreatePending", "SandboxMissing", "SandboxNotReady"],
+      },
+    ],
+  },
+  ClaimSourceMissing: {
+    types: ["Ready"],
+    class: "transient",
+    phases: ["Provisioning"],
+    summary: "The template or warm pool does not exist.",
+    action: "Create it, or correct the claim.",
+    sources: [{ backend: "agent-sandbox", raw: ["TemplateNotFound", "WarmPoolNotFound"] }],
+  },
+  ClaimInvalid: {
+    types: ["Ready"],
+    class: "terminal",
+    phases: ["Error"],
+    summary: "The claim asks for what its template does not allow.",
+    action: "Correct the claim and create it anew.",
+    sources: [
+      {
+        backend: "agent-sandbox",
+        raw: ["InvalidMetadata", "EnvVarsInjectionRejected", "VolumeClaimTemplatesError"],
+      },
+    ],
+  },
+  ConfigurationPending: {
+    types: ["Ready", "ConfigurationReady", "DesiredConfigurationReady"],
+    class: "waiting",
+    phases: ["Provisioning", "Starting"],
+    summary: "The configuration waits for its admission.",
+  },
+  ConfigurationInvalid: {
+    types: ["Ready", "ConfigurationReady", "DesiredConfigurationReady"],
+    class: "transient",
+    phases: ["Provisioning", "Starting"],
+    summary: "The configuration was rejected; a corrected one is awaited.",
+    action: "Correct the configuration as the message says.",
+  },
+  ConfigurationAccepted: {
+    types: ["ConfigurationReady", "DesiredConfigurationReady"],
+    class: "informational",
+    summary: "The configuration was admitted.",
+  },
+  ResourceAdmissionDenied: {
+    types: ["Ready"],
+    class: "terminal",
+    phases: ["Error"],
+    summary: "The gateway no longer allows the resources.",
+    action: "Change the resources or the limits.",
+  },
+  ImagePreparationTimedOut: {
+    types: ["Ready"],
+    class: "terminal",
+    phases: ["Error"],
+    summary: "The images were not prepared in time.",
+    action: "Look at the cause; raise the budget or use a smaller image.",
+  },
+  ProvisioningTimedOut: {
+    types: ["Ready"],
+    class: "terminal",
+    phases: ["Error"],
+    summary: "The configuration was not admitted in time.",
+    action: "Correct the configuration as the message says, then start it again.",
+  },
+  ProvisioningDeadlineElapsed: {
+    types: ["Ready"],
+    class: "waiting",
+    phases: ["Provisioning", "Starting"],
+    summary: "Readiness came too late; the timeout follows.",
+  },
+  IsolationBackendMismatch: {
+    types: ["Ready", "IsolationBackendMatched"],
+    class: "terminal",
+    phases: ["Error"],
+    since: 2,
+    summary: "The gateway selects another isolation backend than the sandbox is pinned to.",
+    action: "Restore the gateway's selection, or create a new sandbox.",
+  },
+  IsolationBackendMatches: {
+    types: ["IsolationBackendMatched"],
+    class: "informational",
+    since: 2,
+    summary: "The gateway selects the isolation backend that the sandbox is pinned to.",
+  },
+  Preparation: {
+    types: ["Ready"],
+    class: "waiting",
+    phases: ["Provisioning", "Starting"],
+    summary: "The images are being prepared.",
+  },
+  Admission: {
+    types: ["Ready"],
+    class: "waiting",
+    phases: ["Provisioning", "Starting"],
+    summary: "The configuration is being admitted.",
+  },
+  BootstrapPending: {
+    types: ["Bootstrapped"],
+    class: "waiting",
+    summary: "The bootstrap has not started.",
+  },
+  BootstrapInProgress: {
+    types: ["Bootstrapped", "Bootstrapping"],
+    class: "waiting",
+    summary: "A bootstrap step runs, or is tried again.",
+  },
+  BootstrapSucceeded: {
+    types: ["Bootstrapped", "Bootstrapping"],
+    class: "informational",
+    summary: "Every bootstrap step succeeded.",
+  },
+  BootstrapCancelled: {
+    types: ["Bootstrapped"],
+    class: "informational",
+    summary: "The bootstrap was cancelled.",
+  },
+  BootstrapFailed: {
+    types: ["Ready", "Bootstrapped"],
+    class: "terminal",
+    phases: ["Error"],
+    summary: "A bootstrap step failed for good.",
+    action: "Remove the cause, then start it again.",
+  },
+  BootstrapAttemptsExhausted: {
+    types: ["Ready", "Bootstrapped"],
+    class: "terminal",
+    phases: ["Error"],
+    summary: "A bootstrap step was tried as often as allowed.",
+    action: "Look at the last error, then start it again.",
+  },
+  BootstrapDeadlineExceeded: {
+    types: ["Ready", "Bootstrapped"],
+    class: "terminal",
+    phases: ["Error"],
+    summary: "The bootstrap took longer than allowed.",
+    action: "Look at the last error, then start it again.",
+  },
+} as const;

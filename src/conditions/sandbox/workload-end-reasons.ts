@@ -1,0 +1,96 @@
+/** Reasons that drivers report about the end of a workload, by itself or by its node. */
+export const workloadEndReasons = {
+  ProcessExited: {
+    types: ["Ready", "Finished"],
+    class: "terminal",
+    phases: ["Error"],
+    summary: "The workload's process ended with an error.",
+    action: "Read its output, then start it again.",
+    sources: [
+      { backend: "kubernetes", raw: ["Error", "ContainerStatusUnknown", "Unknown"] },
+      { backend: "libvirt", raw: ["5/3", "6"] },
+    ],
+  },
+  Killed: {
+    types: ["Ready", "Finished"],
+    class: "terminal",
+    phases: ["Error"],
+    summary: "A signal from outside ended the workload.",
+    action: "Find who sent it, then start it again.",
+    sources: [{ backend: "qemu", raw: ["host-qmp-quit", "host-qmp-system-reset", "host-signal", "host-ui"] }],
+  },
+  OutOfMemory: {
+    types: ["Ready", "Finished"],
+    class: "terminal",
+    phases: ["Error"],
+    summary: "The workload used more memory than allowed.",
+    action: "Raise the memory limit.",
+    sources: [
+      { backend: "kubernetes", raw: ["OOMKilled"] },
+      { backend: "podman", raw: ["OOMKilled"] },
+    ],
+  },
+  Evicted: {
+    types: ["Ready", "Finished", "DisruptionTarget"],
+    class: "terminal",
+    phases: ["Error"],
+    summary: "The node evicted the pod.",
+    action: "Look at the node, then start it again.",
+    sources: [{ backend: "kubernetes", raw: ["Evicted", "EvictionByEvictionAPI", "TerminationByKubelet"] }],
+  },
+  Preempted: {
+    types: ["Ready", "Finished", "DisruptionTarget"],
+    class: "terminal",
+    phases: ["Error"],
+    summary: "A pod of higher priority took the place.",
+    action: "Start it again, or raise its priority.",
+    sources: [{ backend: "kubernetes", raw: ["Preempting", "PreemptionByScheduler"] }],
+  },
+  NodeShutdown: {
+    types: ["Ready", "Finished", "DisruptionTarget"],
+    class: "terminal",
+    phases: ["Error"],
+    summary: "The node was shut down.",
+    action: "Start it again.",
+    sources: [
+      { backend: "kubernetes", raw: ["Shutdown", "Terminated"], versions: "<1.22" },
+      { backend: "kubernetes", raw: ["Terminated", "NodeShutdown"], versions: ">=1.22" },
+    ],
+  },
+  NodeLost: {
+    types: ["Ready", "DisruptionTarget"],
+    class: "transient",
+    phases: ["Unknown"],
+    summary: "The node does not answer.",
+    action: "Look at the node.",
+    sources: [{ backend: "kubernetes", raw: ["NodeLost", "DeletionByTaintManager", "DeletionByPodGC"] }],
+  },
+  DeadlineExceeded: {
+    types: ["Ready", "Finished"],
+    class: "terminal",
+    phases: ["Error"],
+    summary: "The pod ran longer than allowed.",
+    action: "Raise the pod's active deadline.",
+    sources: [{ backend: "kubernetes", raw: ["DeadlineExceeded"] }],
+  },
+  AdmissionRejected: {
+    types: ["Ready", "Finished"],
+    class: "terminal",
+    phases: ["Error"],
+    summary: "The node refused the pod.",
+    action: "Look at the node, then start it again.",
+    sources: [
+      {
+        backend: "kubernetes",
+        raw: [
+          "OutOfcpu",
+          "OutOfmemory",
+          "OutOfephemeral-storage",
+          "OutOfpods",
+          "NodeAffinity",
+          "UnexpectedAdmissionError",
+        ],
+      },
+    ],
+  },
+} as const;
