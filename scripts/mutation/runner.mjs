@@ -26,7 +26,8 @@ const byDuration = (durations) => (a, b) => (durations.get(a.id) ?? 0) - (durati
 const LATE =
   /^test\/|odd-lists|foreign-words|word-index|compare-(catalogs|emissions)|reworded-catalog|retry\/(abort\.|snapshot)/;
 /** Minutes of combinations, races on real timers, servers, processes and generated pages. */
-const LEFT_OUT = /^test\/(deadline\/exhaustive|phase\/(any-json|gates|guide|metamorphic|reconciler-races|totality)|retry\/)/;
+const LEFT_OUT =
+  /^test\/(deadline\/exhaustive|phase\/(any-json|gates|guide|metamorphic|reconciler-races|totality)|retry\/)/;
 /** Single tests of the same kind, and one that counts cases, of which there are fewer here. */
 const TOO_LONG =
   /100 000|a way out that is one|than a call takes arguments|more than eight kinds|beside another difference|asked before changes no answer|deep value in it/;
