@@ -10,6 +10,6 @@ export const see = (
   more: Partial<OpenShellStatusInput> = {},
 ): ReturnType<typeof observeOpenShellStatus> => observeOpenShellStatus({ status: { conditions }, ...more });
 
-export const record: SandboxRecord = { phase: "Provisioning", desired: "running", since: 0 };
+const record: SandboxRecord = { phase: "Provisioning", desired: "running", since: 0 };
 export const phaseOf = (conditions: unknown, more: Partial<OpenShellStatusInput> = {}): string =>
   derivePhase({ record, observation: see(conditions, more), now: 0 }).phase;

@@ -2,7 +2,7 @@ import { condition, type Json, pod } from "./sandbox-resources.js";
 
 export const up = condition("Ready", "True", "AllUp");
 export const one = { items: [pod()] };
-export const withPod = (status: Json, more: Json = {}): { readonly items: readonly Json[] } => {
+const withPod = (status: Json, more: Json = {}): { readonly items: readonly Json[] } => {
   const base = pod();
   const { status: before } = base;
   return { items: [{ ...base, ...more, status: { ...(before as Json), ...status } }] };

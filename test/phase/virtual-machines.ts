@@ -3,7 +3,7 @@ import type { Observation } from "../../src/phase/observation.js";
 import type { DesiredState, SandboxRecord } from "../../src/phase/record.js";
 
 export const ready: SandboxRecord = { phase: "Ready", desired: "running", since: 0 };
-export const starting: SandboxRecord = { phase: "Starting", desired: "running", since: 0 };
+const starting: SandboxRecord = { phase: "Starting", desired: "running", since: 0 };
 export const stopping: SandboxRecord = { phase: "Stopping", desired: "stopped", since: 0 };
 
 /** The phases that a Ready, a Starting and a Stopping record come to. */

@@ -1,7 +1,7 @@
 import type { Classification } from "../../src/retry/verdict.js";
 import { classify } from "../../src/retry/classify/index.js";
 
-export const now = Date.UTC(2027, 0, 15, 8);
+const now = Date.UTC(2027, 0, 15, 8);
 export const look = (error: unknown): Classification => classify(error, { now });
 export const coded = (code: string, message = "failed", more: object = {}): Error =>
   Object.assign(new Error(message), { code, ...more });
