@@ -5,8 +5,8 @@ import type { RecordStoreSubject } from "./record-store-subject.js";
 import { recordWrites } from "./record-writes.js";
 
 /**
- * What every {@link RecordStore} must do: a write is decided on the version that was read and on nothing else, what is
- * read is what was written, and a listing leaves nothing out.
+ * What every {@link RecordStoreSubject.store | RecordStore} must do: a write is decided on the version that was read and
+ * on nothing else, what is read is what was written, and a listing leaves nothing out.
  *
  * @example
  * ```ts
