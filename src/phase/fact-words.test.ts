@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { type Case, decide, NOW, over, record, seen, stopped } from "../../test/phase/rule-cases.js";
+import { NOW, record } from "../../test/phase/decisions.js";
+import { type Case, decide, over, seen, stopped } from "../../test/phase/rule-cases.js";
 import { derivePhase } from "./derive-phase.js";
 import { absent, unobserved, type Observation } from "./observation.js";
 import type { SandboxRecord } from "./record.js";

@@ -1,14 +1,8 @@
 import { derivePhase } from "../../src/phase/derive-phase.js";
 import { present, type Observation } from "../../src/phase/observation.js";
 import type { SandboxRecord } from "../../src/phase/record.js";
+import { NOW } from "./decisions.js";
 
-export const NOW = 1_000_000;
-export const record = (phase: SandboxRecord["phase"], more: Partial<SandboxRecord> = {}): SandboxRecord => ({
-  phase,
-  desired: "running",
-  since: 0,
-  ...more,
-});
 export const seen = (facts: Partial<Observation>): Observation => ({ ...present(NOW), ...facts });
 export const over = { completed: true, running: false, ready: false } as const;
 export const stopped = { desired: "stopped" } as const;
