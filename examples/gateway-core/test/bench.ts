@@ -1,6 +1,6 @@
 import { VirtualClock } from "slipway/testing";
 import { join } from "node:path";
-import type { CreateRequest } from "../src/gateway/gateway.js";
+import type { CreateRequest } from "../src/gateway/user-desk.js";
 import { Gateway } from "../src/gateway/gateway.js";
 import type { GatewayOptions } from "../src/gateway/gateway-options.js";
 import type { SupervisorReport } from "../src/decide/supervisor-report.js";

@@ -1,65 +1,42 @@
 import type { Clock } from "slipway";
-import { newRecord } from "../decide/attempt.js";
-import type { Surroundings } from "../decide/gates.js";
-import { backendMatches, explainExpiry } from "../decide/isolation.js";
-import { nextWork } from "../decide/next-work.js";
-import {
-  requestDelete,
-  requestStart,
-  requestStop,
-  updateConfiguration,
-  type ConfigurationWrite,
-  type OperationResult,
-  type UpdateResult,
-} from "../decide/operations.js";
-import { isOwed } from "../decide/recovery-plan.js";
-import { standingOf, type Standing } from "../decide/standing.js";
+import { explainExpiry } from "../decide/isolation.js";
+import type { ConfigurationWrite, OperationResult, UpdateResult } from "../decide/operations.js";
+import type { Standing } from "../decide/standing.js";
 import type { ReportResult, SupervisorReport } from "../decide/supervisor-report.js";
 import type { Driver } from "../driver/driver.js";
-import { InvalidInputError } from "../input-error.js";
 import { dueAt } from "../record/due.js";
-import { digestOf } from "../record/digest.js";
-import { canonicalJson, type JsonObject } from "../record/json.js";
-import type { SandboxRecord, SandboxSpec } from "../record/record.js";
+import type { SandboxRecord } from "../record/record.js";
 import type { NoticedChange } from "../store/change-listener.js";
 import { queuedStore } from "../store/queued-store.js";
 import type { RecordStore } from "../store/record-store.js";
-import { checkOverrides, planFor } from "./budgets.js";
 import { EventHub } from "./event-hub.js";
 import { Activations } from "./activations.js";
+import { LocalKnowledge } from "./local-knowledge.js";
 import { messageOf } from "./log.js";
 import type { GatewayOptions } from "./gateway-options.js";
 import { BackendLooks } from "./backend-looks.js";
 import type { FailureCounts } from "./observer.js";
-import { managesLifecycle, policyOf, type PolicyOptions } from "./policy.js";
+import type { PolicyOptions } from "./policy.js";
 import { ReadinessCheck, type Readiness } from "./readiness.js";
 import { Reconciling } from "./reconciling.js";
 import { recover } from "./recovery.js";
 import { ReasonBook } from "./reason-book.js";
 import { Refusals } from "./refusals.js";
 import { SandboxRecords, type VersionedRecord } from "./sandbox-records.js";
-import { SandboxWorker } from "./sandbox-worker.js";
 import { Sessions } from "./sessions.js";
 import { shutdownSweep } from "./shutdown.js";
-import { attemptToken } from "./secrets.js";
 import { SupervisorDesk } from "./supervisor-desk.js";
 import { Sweeper } from "./sweeper.js";
+import { UserDesk, type Changed, type CreateRequest } from "./user-desk.js";
 import { Workers } from "./workers.js";
 
 const SWEEP_EVERY_MS = 10_000;
+const LEASE_MS = 15_000;
 /** So often whoever waits for a record looks at it where nobody tells of other gateways' writes, and where the store does. */
 const LOOK_UNTOLD_MS = 1000;
 const LOOK_TOLD_MS = 30_000;
 /** What workers and news of other gateways' writes may ask of the store at once; requests, expiries and launches do not queue. */
 const BACKGROUND_AT_ONCE = 6;
-
-export interface CreateRequest {
-  readonly name: string;
-  readonly spec: SandboxSpec;
-  readonly policy: JsonObject;
-}
-
-type Changed<Result> = VersionedRecord & { readonly result: Result };
 
 /** The gateway: takes requests and reports, decides them on the stored record, and wakes whoever does the work. */
 export class Gateway {
@@ -72,23 +49,22 @@ export class Gateway {
   readonly clock: Clock;
   readonly #options: GatewayOptions;
   readonly #drivers: ReadonlyMap<string, Driver>;
-  readonly #workers = new Workers((id, onIdle) => this.#worker(id, onIdle));
+  readonly #workers: Workers;
   readonly #sweeper: Sweeper;
   readonly #looks: BackendLooks;
   readonly #sessions: Sessions;
-  readonly #desk: SupervisorDesk;
+  readonly #users: UserDesk;
+  readonly #supervisors: SupervisorDesk;
   readonly #reconciling: Reconciling;
-  readonly #reasons: ReasonBook;
   readonly #policy: PolicyOptions;
-  readonly #isolationBackend: string | null;
+  readonly #knowledge: LocalKnowledge;
   readonly #readiness: ReadinessCheck;
-  readonly #owed = new Set<string>();
   readonly #closing = new AbortController();
   #recovered = false;
   #closed = false;
 
   constructor(options: GatewayOptions) {
-    const { store, clock, log, newId } = options;
+    const { store, clock, log, newId, owner, budgets, observer } = options;
     this.#options = options;
     this.clock = clock;
     this.hub = new EventHub(newId().slice(0, 8));
@@ -96,77 +72,71 @@ export class Gateway {
       isThere: async (id) => (await store.get(id)) !== null,
       onUnsure: (id, error) => log("ledger-not-cleared", { sandbox: id, error: messageOf(error) }),
     });
-    this.#isolationBackend = options.isolationBackend ?? null;
-    this.#policy = { restartOn: [], ...options.policy };
-    this.#reasons = new ReasonBook(options.drivers, log);
-    this.#reasons.configured(this.#policy.restartOn);
-    const { observer } = options;
+    const isolationBackend = options.isolationBackend ?? null;
+    const policy = { restartOn: [], ...options.policy };
+    this.#policy = policy;
+    const reasons = new ReasonBook(options.drivers, log);
+    reasons.configured(policy.restartOn);
     const recordsOf = (of: RecordStore): SandboxRecords =>
       new SandboxRecords(
         of,
         clock,
         this.hub,
-        (before, after, now) => explainExpiry(before, after, this.#isolationBackend, now),
+        (before, after, now) => explainExpiry(before, after, isolationBackend, now),
         (before, after) => observer?.written(before, after),
       );
     this.records = recordsOf(store);
     this.#background = recordsOf(queuedStore(store, BACKGROUND_AT_ONCE));
-    this.#drivers = new Map(options.drivers.map((driver) => [driver.name, driver]));
+    const { records, hub, activations, refusals } = this;
+    const drivers = new Map(options.drivers.map((driver) => [driver.name, driver]));
+    this.#drivers = drivers;
     const wake = (id: string): void => this.#workers.wake(id);
     const onLook = (): void => this.#workers.recheck();
-    this.#sweeper = new Sweeper({ records: this.records, owner: options.owner, clock, log, wake, onLook });
-    const { records, hub } = this;
-    const isBusy = (id: string): boolean => this.#owed.has(id) || this.#workers.get(id)?.busy === true;
-    this.#sessions = new Sessions({ clock, log, owner: options.owner, store: options.sessionStore });
-    const sessions = this.#sessions;
-    const { activations, refusals } = this;
-    this.#desk = new SupervisorDesk({ records, activations, sessions, refusals, clock });
-    this.#looks = new BackendLooks({ records, sessions, drivers: this.#drivers, clock, log, wake, isBusy });
-    this.#reconciling = new Reconciling({
-      records,
-      looks: this.#looks,
+    this.#sweeper = new Sweeper({ records, owner, clock, log, wake, onLook });
+    const sessions = new Sessions({ clock, log, owner, store: options.sessionStore });
+    this.#sessions = sessions;
+    const isBusy = (id: string): boolean =>
+      this.#knowledge.owed.has(id) || this.#workers.get(id)?.busy === true;
+    const looks = new BackendLooks({ records, sessions, drivers, clock, log, wake, isBusy });
+    this.#looks = looks;
+    const knowledge = new LocalKnowledge({
+      owner,
+      drivers,
+      policy,
+      isolationBackend,
+      looks,
       sessions,
-      drivers: options.drivers,
-      policy: this.#policy,
       clock,
-      log,
-      isolationBackend: this.#isolationBackend,
+    });
+    this.#knowledge = knowledge;
+    this.#workers = new Workers({
+      ...{ owner, drivers, budgets, policy, clock, log, newId },
+      ...{ activations, refusals, reasons, looks, knowledge },
+      records: this.#background,
+      urgent: records,
+      leaseMs: options.leaseMs ?? LEASE_MS,
+      gatewayUrl: options.gatewayUrl,
+    });
+    this.#supervisors = new SupervisorDesk({ records, activations, sessions, refusals, clock });
+    this.#users = new UserDesk({
+      ...{ records, activations, looks, knowledge, drivers, budgets, clock, newId, isolationBackend },
+      closing: this.#closing.signal,
+    });
+    this.#reconciling = new Reconciling({
+      ...{ records, looks, sessions, policy, clock, log, isolationBackend, wake, observer },
+      drivers: options.drivers,
       sweepEveryMs: options.sweepEveryMs ?? SWEEP_EVERY_MS,
-      wake,
-      observer,
-      rollCall: {
-        known: () => hub.known(),
-        missed: (id) => {
-          this.#background.announce(id).catch((error: unknown) => {
-            log("change-lost", { sandbox: id, error: messageOf(error) });
-          });
-        },
-      },
+      rollCall: { known: () => hub.known(), missed: (id) => this.#announceMissed(id) },
     });
     this.#readiness = new ReadinessCheck({
       clock,
       store,
       drivers: options.drivers.map(({ name }) => name),
-      answered: (driver) => this.#looks.answered(driver),
+      answered: (driver) => looks.answered(driver),
       isRecovered: () => this.#recovered,
       isClosing: () => this.#closed,
     });
-    hub.subscribe(({ id, record }) => {
-      observer?.heard(id, record);
-      if (record === null) {
-        this.#sessions.forget(id);
-        this.#looks.forget(id);
-        this.refusals.forget(id);
-        this.#owed.delete(id);
-        this.#workers.forget(id);
-      }
-      if (this.#closed) return;
-      if (record !== null) this.#sweeper.expect(dueAt(record));
-      else this.#forget(id);
-      const busy = this.#workers.get(id);
-      if (busy !== undefined) busy.notice(record);
-      else if (record !== null && this.#hasWork(record)) this.#workers.wake(id);
-    });
+    hub.subscribe(({ id, record }) => this.#heard(id, record));
   }
 
   /** What a request that names no driver gets: the first of them. */
@@ -179,8 +149,8 @@ export class Gateway {
     const found = ({ record, version }: VersionedRecord): void => {
       this.hub.know(record.id, version);
       this.#options.observer?.heard(record.id, record);
-      if (this.#isOwed(record)) this.#owed.add(record.id);
-      if (this.#hasWork(record)) this.#workers.wake(record.id);
+      this.#knowledge.found(record);
+      if (this.#knowledge.hasWork(record)) this.#workers.wake(record.id);
     };
     await recover(this.records, found, this.#options.log, this.#options.sessionStore === undefined);
     if (this.#closed) return;
@@ -250,70 +220,29 @@ export class Gateway {
 
   /** What may be done with a sandbox, and which rule says where it stands, by the latest look at its backend. */
   standing(record: SandboxRecord): Standing {
-    const around = this.#around(record);
-    return standingOf(record, around, this.#sessions.of(record.id, this.clock.now()), this.clock.now());
+    return this.#knowledge.standing(record);
   }
 
   /** Creating what is there already, with the same content under the same name, is fulfilled and not a conflict. */
-  async create(request: CreateRequest): Promise<Changed<"created" | "exists" | "name-taken">> {
-    const { name, spec, policy } = request;
-    const driver = this.#drivers.get(spec.driver);
-    if (driver === undefined) {
-      throw new InvalidInputError("driver", `one of ${[...this.#drivers.keys()].join(", ")}`, spec.driver);
-    }
-    checkOverrides(this.#options.budgets, spec.budgets);
-    await driver.check(spec.image, spec.driverOptions);
-    const now = this.clock.now();
-    const isolationBackend = this.#isolationBackend;
-    const id = `sb-${now.toString(36)}-${this.#options.newId().slice(0, 8)}`;
-    const record = newRecord({ id, name, spec, policy, isolationBackend }, this.#attempt(spec), now);
-    if ((await this.records.insert(record)) === "inserted") return { record, version: 1, result: "created" };
-    const found = await this.records.findByName(name);
-    // Whoever had the name was deleted in between: the name is free, and the next request gets it.
-    if (found === null) return { record, version: 0, result: "name-taken" };
-    const same =
-      contentOf(found.record.spec) === contentOf(spec) &&
-      found.record.configuration.digest === digestOf(policy);
-    return { ...found, result: same && found.record.phase !== "Deleting" ? "exists" : "name-taken" };
+  create(request: CreateRequest): Promise<Changed<"created" | "exists" | "name-taken">> {
+    return this.#users.create(request);
   }
 
   /** The backend is looked at first: what it shows counts, and not what it showed a while ago. */
-  async startSandbox(id: string): Promise<Changed<OperationResult>> {
-    const token = attemptToken(this.#options.newId);
-    const found = await this.records.read(id);
-    if (found !== null) await this.#looks.look(found.record, this.#closing.signal);
-    return this.records.change(id, (record, now) => {
-      const plan = planFor(this.#options.budgets, record.spec.budgets);
-      return requestStart(record, { plan, token }, this.#around(record), now);
-    });
+  startSandbox(id: string): Promise<Changed<OperationResult>> {
+    return this.#users.start(id);
   }
 
-  async stopSandbox(id: string): Promise<Changed<OperationResult>> {
-    return this.#ended(
-      await this.records.change(id, (record, now) => requestStop(record, this.#around(record), now)),
-    );
+  stopSandbox(id: string): Promise<Changed<OperationResult>> {
+    return this.#users.stop(id);
   }
 
-  async deleteSandbox(id: string): Promise<Changed<OperationResult>> {
-    return this.#ended(
-      await this.records.change(id, (record, now) => requestDelete(record, this.#around(record), now)),
-    );
+  deleteSandbox(id: string): Promise<Changed<OperationResult>> {
+    return this.#users.delete(id);
   }
 
-  /** The record refuses a start from here on; the ledger tells one that is under way. */
-  async #ended(changed: Changed<OperationResult>): Promise<Changed<OperationResult>> {
-    if (changed.result.ok && changed.result.changed) await this.activations.stop(changed.record);
-    return changed;
-  }
-
-  #forget(id: string): void {
-    this.activations.forget(id).catch((error: unknown) => {
-      this.#options.log("ledger-not-cleared", { sandbox: id, error: messageOf(error) });
-    });
-  }
-
-  async update(id: string, write: ConfigurationWrite): Promise<Changed<UpdateResult>> {
-    return this.records.change(id, (record, now) => updateConfiguration(record, write, now));
+  update(id: string, write: ConfigurationWrite): Promise<Changed<UpdateResult>> {
+    return this.#users.update(id, write);
   }
 
   /** The record a supervisor may read, or why it may not. */
@@ -322,11 +251,11 @@ export class Gateway {
     token: string,
     run: number,
   ): Promise<VersionedRecord | "unauthorized" | "stale-run"> {
-    return this.#desk.authenticate(id, token, run);
+    return this.#supervisors.authenticate(id, token, run);
   }
 
   report(id: string, token: string, run: number, report: SupervisorReport): Promise<ReportResult> {
-    return this.#desk.report(id, token, run, report);
+    return this.#supervisors.report(id, token, run, report);
   }
 
   /** Attempts of a bootstrap failed, says a supervisor. It is counted, and decides nothing. */
@@ -334,65 +263,34 @@ export class Gateway {
     this.#options.observer?.bootstrapFailed(counts);
   }
 
-  #attempt(spec: SandboxSpec): { plan: ReturnType<typeof planFor>; token: string } {
-    return { plan: planFor(this.#options.budgets, spec.budgets), token: attemptToken(this.#options.newId) };
+  /** A record was written, by whichever gateway. `null`: it was removed. */
+  #heard(id: string, record: SandboxRecord | null): void {
+    this.#options.observer?.heard(id, record);
+    if (record === null) {
+      this.#sessions.forget(id);
+      this.#looks.forget(id);
+      this.refusals.forget(id);
+      this.#knowledge.owed.delete(id);
+      this.#workers.forget(id);
+    }
+    if (this.#closed) return;
+    if (record !== null) this.#sweeper.expect(dueAt(record));
+    else this.#forgetActivations(id);
+    const busy = this.#workers.get(id);
+    if (busy !== undefined) busy.notice(record);
+    else if (record !== null && this.#knowledge.hasWork(record)) this.#workers.wake(id);
   }
 
-  /** Whether it has to be found out what became of a sandbox while no gateway was here. */
-  #isOwed(record: SandboxRecord): boolean {
-    const driver = this.#drivers.get(record.spec.driver);
-    if (driver === undefined) return false;
-    const context = {
-      managesLifecycle: managesLifecycle(driver, this.#policy),
-      observation: null,
-      policy: policyOf(driver, this.#policy),
-    };
-    return isOwed(record, context, this.clock.now());
-  }
-
-  /** Whether a worker would find something to do: most writes leave nothing, and cost nobody a look at the store. */
-  #hasWork(record: SandboxRecord): boolean {
-    if (this.#owed.has(record.id)) return true;
-    const { owner } = this.#options;
-    const local = { owner, seen: this.#looks.seen(record), around: this.#around(record) };
-    return nextWork(record, local, this.clock.now()).do !== "nothing";
-  }
-
-  #around(record: SandboxRecord): Surroundings {
-    const driver = this.#drivers.get(record.spec.driver);
-    return {
-      observation: this.#looks.seen(record)?.observation ?? null,
-      backendMatches: backendMatches(record, this.#isolationBackend),
-      policy: driver === undefined ? {} : policyOf(driver, this.#policy),
-    };
-  }
-
-  #worker(id: string, onIdle: () => void): SandboxWorker {
-    return new SandboxWorker({
-      id,
-      records: this.#background,
-      urgent: this.records,
-      activations: this.activations,
-      clock: this.clock,
-      log: this.#options.log,
-      refusals: this.refusals,
-      reasons: this.#reasons,
-      drivers: this.#drivers,
-      budgets: this.#options.budgets,
-      policy: this.#policy,
-      looks: this.#looks,
-      around: (record) => this.#around(record),
-      owed: this.#owed,
-      owner: this.#options.owner,
-      leaseMs: this.#options.leaseMs ?? 15_000,
-      gatewayUrl: this.#options.gatewayUrl,
-      newId: this.#options.newId,
-      onIdle,
+  #forgetActivations(id: string): void {
+    this.activations.forget(id).catch((error: unknown) => {
+      this.#options.log("ledger-not-cleared", { sandbox: id, error: messageOf(error) });
     });
   }
-}
 
-/** Fields that are absent and fields that are undefined are the same content; so is any order of them. */
-function contentOf(spec: SandboxSpec): string {
-  return canonicalJson(JSON.parse(JSON.stringify(spec)) as JsonObject);
+  /** A sweep found a record that the news of other gateways' writes left out. */
+  #announceMissed(id: string): void {
+    this.#background.announce(id).catch((error: unknown) => {
+      this.#options.log("change-lost", { sandbox: id, error: messageOf(error) });
+    });
+  }
 }

@@ -2,25 +2,24 @@ import type { Clock } from "slipway";
 import { claimCleanup, finishCleanup } from "../decide/cleanup.js";
 import { recordLaunched } from "../decide/driver-report.js";
 import { settleLostRun, settleStop } from "../decide/ended.js";
-import type { Surroundings } from "../decide/gates.js";
 import { nextWork, type NextWork } from "../decide/next-work.js";
 import { beginPending } from "../decide/operations.js";
 import { recoverAtStartUp } from "../decide/recovery-plan.js";
 import { beginRestart, scheduleRestart } from "../decide/restart.js";
 import { isLostRun, type Seen } from "../decide/seen.js";
-import type { Driver, Start } from "../driver/driver.js";
+import type { Driver } from "../driver/driver.js";
 import type { Instance, SandboxRecord } from "../record/record.js";
 import type { Activations } from "./activations.js";
 import { planFor, type Budgets } from "./budgets.js";
-import { launch, stillWanted, type LaunchDeps, type RunningLaunch } from "./launch.js";
-import { limitedCall } from "./limited-call.js";
+import { CurrentLaunch } from "./current-launch.js";
+import { EndingCalls } from "./ending-calls.js";
+import type { LaunchDeps } from "./launch.js";
+import type { LocalKnowledge } from "./local-knowledge.js";
 import { messageOf } from "./log.js";
 import { Paced } from "./paced.js";
 import { managesLifecycle, policyOf, type PolicyOptions } from "./policy.js";
 import type { SandboxRecords } from "./sandbox-records.js";
 import { attemptToken, secretsOf, withoutSecrets } from "./secrets.js";
-
-const STOP_LIMIT_MS = 30_000;
 
 export interface SandboxWorkerOptions extends LaunchDeps {
   readonly id: string;
@@ -30,9 +29,7 @@ export interface SandboxWorkerOptions extends LaunchDeps {
   readonly budgets: Budgets;
   readonly activations: Activations;
   readonly policy: PolicyOptions;
-  readonly around: (record: SandboxRecord) => Surroundings;
-  /** Sandboxes of which it is to be found out what became of them since a gateway was last here. */
-  readonly owed: Set<string>;
+  readonly knowledge: LocalKnowledge;
   /** Called when there is nothing to do, so that the worker can be let go. */
   readonly onIdle: () => void;
 }
@@ -47,15 +44,19 @@ export class SandboxWorker {
   readonly #clock: Clock;
   readonly #closing = new AbortController();
   readonly #steps: Paced;
+  readonly #launch: CurrentLaunch;
+  readonly #calls: EndingCalls;
   #busy = false;
-  #launch: { readonly running: RunningLaunch; readonly controller: AbortController } | null = null;
 
   constructor(options: SandboxWorkerOptions) {
     this.#options = options;
     this.#clock = options.clock;
+    const { signal } = this.#closing;
+    this.#launch = new CurrentLaunch(options.id, { ...options, records: options.urgent }, signal);
+    this.#calls = new EndingCalls(options.clock, signal);
     this.#steps = new Paced({
       clock: options.clock,
-      signal: this.#closing.signal,
+      signal,
       step: () => this.#step(),
       onError: (error) => options.log("work-failed", { sandbox: options.id, error: messageOf(error) }),
       onIdle: options.onIdle,
@@ -69,10 +70,7 @@ export class SandboxWorker {
 
   /** Somebody wrote the record: work that it no longer asks for is stopped at once. */
   notice(record: SandboxRecord | null): void {
-    const launch = this.#launch;
-    if (launch !== null && !stillWanted(record, launch.running)) {
-      launch.controller.abort(new Error("the record no longer asks for this work"));
-    }
+    this.#launch.notice(record);
     this.#steps.work();
   }
 
@@ -83,7 +81,7 @@ export class SandboxWorker {
 
   /** Reads the record anew while a driver works: another gateway may have written it. */
   async recheck(): Promise<void> {
-    if (this.#launch === null) {
+    if (!this.#launch.isUnderWay) {
       this.wake();
       return;
     }
@@ -98,14 +96,13 @@ export class SandboxWorker {
 
   /** Does the next thing; false when there was none, or it turned out not to be ours: then a write or the sweep wakes. */
   async #step(): Promise<boolean> {
-    const { id, records, owner, drivers, looks, around, owed } = this.#options;
+    const { id, records, drivers, knowledge } = this.#options;
     const found = await records.read(id);
     if (found === null) return false;
     const { record } = found;
     const driver = drivers.get(record.spec.driver);
-    if (owed.has(id) && driver !== undefined) return this.#recover(record, driver);
-    const local = { owner, seen: looks.seen(record), around: around(record) };
-    const work = nextWork(record, local, this.#clock.now());
+    if (knowledge.owed.has(id) && driver !== undefined) return this.#recover(record, driver);
+    const work = nextWork(record, knowledge.ofWork(record), this.#clock.now());
     if (work.do === "nothing") return false;
     if (driver === undefined)
       throw new Error(`this gateway has no driver ${JSON.stringify(record.spec.driver)}`);
@@ -136,34 +133,12 @@ export class SandboxWorker {
       case "look":
         return this.#look(record, work.instance, driver);
       case "launch":
-        return this.#start(driver);
+        return this.#launch.run(driver);
       case "end-lost-run":
         return this.#endLostRun(record, work.instance, work.seen, driver);
       case "end-stray":
         return this.#endStray(record, driver);
     }
-  }
-
-  async #start(driver: Driver): Promise<boolean> {
-    const { signal } = this.#closing;
-    const controller = new AbortController();
-    // Also where nothing is known of the launch yet: none is begun from here on.
-    const end = (): void => controller.abort(signal.reason);
-    signal.addEventListener("abort", end, { once: true });
-    if (signal.aborted) end();
-    let taken = false;
-    const onStarted = (running: RunningLaunch): void => {
-      taken = true;
-      this.#launch = { running, controller };
-    };
-    try {
-      const deps = { ...this.#options, records: this.#options.urgent };
-      await launch(this.#options.id, driver, controller, onStarted, deps);
-    } finally {
-      this.#launch = null;
-      signal.removeEventListener("abort", end);
-    }
-    return taken;
   }
 
   /** Finds out what became of a start that an earlier process had begun. */
@@ -177,7 +152,7 @@ export class SandboxWorker {
     }
     const runs = seen.running === true && !seen.stale;
     // Interrupted before it was started, which is nobody's failure: the work begins again.
-    if (!runs && record.activatedRun === null) return this.#start(driver);
+    if (!runs && record.activatedRun === null) return this.#launch.run(driver);
     const { result, record: adopted } = await records.change(id, (found, now) =>
       recordLaunched(found, { run, handle: null }, now),
     );
@@ -189,7 +164,7 @@ export class SandboxWorker {
 
   /** What the gateway owes a sandbox from before its own start. */
   async #recover(record: SandboxRecord, driver: Driver): Promise<boolean> {
-    const { id, records, looks, owed, policy, log } = this.#options;
+    const { id, records, looks, knowledge, policy, log } = this.#options;
     const observation = await looks.look(record, this.#closing.signal);
     const context = {
       managesLifecycle: managesLifecycle(driver, policy),
@@ -205,7 +180,7 @@ export class SandboxWorker {
       this.#steps.later();
       return false;
     }
-    owed.delete(id);
+    knowledge.owed.delete(id);
     if (after.phase !== record.phase) log("recovered-sandbox", { sandbox: id, phase: after.phase });
     return true;
   }
@@ -213,9 +188,9 @@ export class SandboxWorker {
   /** What it may have left running is ended before anybody is told that it is gone. */
   async #endLostRun(record: SandboxRecord, { run }: Instance, seen: Seen, driver: Driver): Promise<boolean> {
     const { id, records } = this.#options;
-    const failure = await this.#stopDriver(record, driver);
+    const failure = await this.#calls.stop(driver, record);
     if (failure !== null) throw failure;
-    const { policy } = this.#options.around(record);
+    const { policy } = this.#options.knowledge.around(record);
     const lost = { seen, policy, uncertain: await this.#options.activations.isUncertain(record) };
     const { record: after } = await records.change(id, (found, now) => settleLostRun(found, run, lost, now));
     this.#options.looks.forget(id);
@@ -223,35 +198,35 @@ export class SandboxWorker {
   }
 
   async #endStray(record: SandboxRecord, driver: Driver): Promise<boolean> {
-    const failure = await this.#stopDriver(record, driver);
+    const failure = await this.#calls.stop(driver, record);
     if (failure !== null) throw failure;
     this.#options.looks.forget(record.id);
     return true;
   }
 
   async #begin(): Promise<boolean> {
-    const { id, records, around } = this.#options;
+    const { id, records, knowledge } = this.#options;
     const token = attemptToken(this.#options.newId);
     const { result } = await records.change(id, (found, now) =>
-      beginPending(found, this.#attempt(found, token), around(found), now),
+      beginPending(found, this.#attempt(found, token), knowledge.around(found), now),
     );
     return result;
   }
 
   async #scheduleRestart(): Promise<boolean> {
-    const { id, records, around, log } = this.#options;
+    const { id, records, knowledge, log } = this.#options;
     const { record, result } = await records.change(id, (found, now) =>
-      scheduleRestart(found, around(found), now),
+      scheduleRestart(found, knowledge.around(found), now),
     );
     if (result) log("restart-scheduled", { sandbox: id, restarts: record.restarts, at: record.restartAt });
     return result;
   }
 
   async #restart(): Promise<boolean> {
-    const { id, records, around, log } = this.#options;
+    const { id, records, knowledge, log } = this.#options;
     const token = attemptToken(this.#options.newId);
     const { result } = await records.change(id, (found, now) =>
-      beginRestart(found, this.#attempt(found, token), around(found), now),
+      beginRestart(found, this.#attempt(found, token), knowledge.around(found), now),
     );
     if (result === "mismatch") log("isolation-backend-mismatch", { sandbox: id });
     return result !== "not-due";
@@ -267,10 +242,7 @@ export class SandboxWorker {
     const claimed = await records.change(id, (found, now) => claimCleanup(found, owner, now));
     const { result: claim, record } = claimed;
     if (claim === null) return false;
-    const limits = { clock: this.#clock, until: claim.until, signal: this.#closing.signal };
-    const failure = await limitedCall(limits, (signal) =>
-      driver.cleanUp({ id, name: record.name }, { signal, upTo: startOf(record) }),
-    );
+    const failure = await this.#calls.cleanUp(driver, record, claim.until);
     if (this.#closing.signal.aborted) return false;
     const error = failure === null ? undefined : withoutSecrets(messageOf(failure), secretsOf(record));
     log("cleanup", { sandbox: id, claim: claim.claim, ok: failure === null, error: error ?? null });
@@ -281,12 +253,12 @@ export class SandboxWorker {
 
   /** A stop is done when the backend shows it, also one whose call failed though it took effect. */
   async #stop(record: SandboxRecord, driver: Driver): Promise<boolean> {
-    const { id, records, looks, around } = this.#options;
-    const failure = await this.#stopDriver(record, driver);
+    const { id, records, looks, knowledge } = this.#options;
+    const failure = await this.#calls.stop(driver, record);
     if (this.#closing.signal.aborted) return false;
     const observation = await looks.look(record, this.#closing.signal);
     const { run } = record;
-    const ended = { run, failed: failure !== null, observation, policy: around(record).policy };
+    const ended = { run, failed: failure !== null, observation, policy: knowledge.around(record).policy };
     const { record: after } = await records.change(id, (found, now) => settleStop(found, ended, now));
     if (after.phase !== "Stopping") return true;
     if (failure !== null) throw failure;
@@ -296,10 +268,7 @@ export class SandboxWorker {
 
   async #remove(record: SandboxRecord, driver: Driver): Promise<boolean> {
     const { id, records, refusals, looks } = this.#options;
-    const limits = this.#limits();
-    const failure = await limitedCall(limits, (signal) =>
-      driver.remove({ id, name: record.name }, { signal }),
-    );
+    const failure = await this.#calls.remove(driver, record);
     if (failure !== null) throw failure;
     const found = await records.read(id);
     if (found?.record.desired === "deleted") await records.remove(id, found.version);
@@ -307,21 +276,4 @@ export class SandboxWorker {
     looks.forget(id);
     return true;
   }
-
-  #stopDriver(record: SandboxRecord, driver: Driver): Promise<Error | null> {
-    const { id, name } = record;
-    return limitedCall(this.#limits(), (signal) =>
-      driver.stop({ id, name }, { signal, upTo: startOf(record) }),
-    );
-  }
-
-  #limits(): { clock: Clock; until: number; signal: AbortSignal } {
-    const until = this.#clock.now() + STOP_LIMIT_MS;
-    return { clock: this.#clock, until, signal: this.#closing.signal };
-  }
-}
-
-/** The latest start that a record knows of: what is asked of a driver is meant for it and for those before. */
-function startOf({ attemptNumber, run }: SandboxRecord): Start {
-  return { attemptNumber, run };
 }

@@ -1,16 +1,18 @@
-import type { SandboxWorker } from "./sandbox-worker.js";
+import { SandboxWorker, type SandboxWorkerOptions } from "./sandbox-worker.js";
+
+/** What all workers of one gateway are given alike. */
+type WorkersOptions = Omit<SandboxWorkerOptions, "id" | "onIdle">;
 
 /** The workers of the sandboxes that have work here, one each for as long as there is some. */
 export class Workers {
   readonly #byId = new Map<string, SandboxWorker>();
   /** Found with work while the records are read: a start that fails half way has begun nothing. */
   readonly #toWake = new Set<string>();
-  readonly #make: (id: string, onIdle: () => void) => SandboxWorker;
+  readonly #options: WorkersOptions;
   #begun = false;
 
-  /** @param make - Makes a worker, which says when it has nothing left to do. */
-  constructor(make: (id: string, onIdle: () => void) => SandboxWorker) {
-    this.#make = make;
+  constructor(options: WorkersOptions) {
+    this.#options = options;
   }
 
   /** The worker of a sandbox that has work at present. */
@@ -48,9 +50,10 @@ export class Workers {
   #worker(id: string): SandboxWorker {
     const existing = this.#byId.get(id);
     if (existing !== undefined) return existing;
-    const worker = this.#make(id, () => {
+    const onIdle = (): void => {
       if (this.#byId.get(id) === worker) this.#byId.delete(id);
-    });
+    };
+    const worker = new SandboxWorker({ ...this.#options, id, onIdle });
     this.#byId.set(id, worker);
     return worker;
   }
