@@ -10,13 +10,14 @@ import type {
 import { randomUUID } from "node:crypto";
 import type { Clock } from "slipway";
 import { exponentialBackoff } from "slipway/retry";
-import { ApiUnreachableError, isAlreadyExists, isConflict, isObjectMissing } from "../api/api-error.js";
+import { isAlreadyExists, isConflict, isObjectMissing } from "../api/api-error.js";
 import type { KubeClient } from "../api/kube-client.js";
 import { pause } from "../api/pause.js";
 import type { Plain } from "../api/plain.js";
 import { Reflector } from "../api/reflector.js";
 import { GATEWAY_LABEL, OBJECT_NAME } from "../resource/names.js";
 import { byId, dueNow, nextDue } from "./due-records.js";
+import { MirrorWait } from "./mirror-wait.js";
 import { OwnWrites } from "./own-writes.js";
 import { RecordMirror } from "./record-mirror.js";
 import { RecordNews } from "./record-news.js";
@@ -43,8 +44,6 @@ export interface ResourceStoreOptions {
   readonly pageSize?: number | undefined;
 }
 
-/** How long a listing waits for a view of the records that is current. */
-const CURRENT_WITHIN_MS = 30_000;
 /** A gateway that ends waits no longer than this for requests that hang. */
 const ENDING_MS = 2000;
 const AGAIN = exponentialBackoff({ initialMs: 20, factor: 2, capMs: 1000, jitter: "full" });
@@ -70,7 +69,7 @@ export class ResourceStore implements RecordStore {
   readonly #reads: RecordReads;
   readonly #turns: Turns;
   readonly #closing = new AbortController();
-  readonly #waiting = new Set<() => void>();
+  readonly #wait: MirrorWait;
   readonly #reflector: Reflector;
   readonly #running: Promise<void>;
   #limit: Disposable | null = null;
@@ -82,12 +81,18 @@ export class ResourceStore implements RecordStore {
     this.#news = new RecordNews(clock, () => this.#mirror.isLive);
     this.#turns = new Turns(clock, randomUUID());
     this.#mirror = new RecordMirror(gateway, {
-      settled: () => this.#wake(),
+      settled: () => this.#wait.wake(),
       interrupted: () => this.#news.doubt(),
       news: (id, version, record) => this.#own.heard({ id, version, record }),
     });
     this.#own = new OwnWrites(this.#mirror, this.#news, this.#turns);
     const { signal } = this.#closing;
+    this.#wait = new MirrorWait({
+      clock,
+      closing: signal,
+      isEnding: () => this.#limit !== null,
+      lastFailure: () => this.#reflector.lastFailure,
+    });
     this.#reads = new RecordReads({ client, path: this.#path, gateway, mirror: this.#mirror, signal });
     this.sessions = new ResourceSessions({ client, clock, random, namespace, gateway, signal });
     const query = { labelSelector: `${GATEWAY_LABEL}=${gateway}` };
@@ -100,7 +105,7 @@ export class ResourceStore implements RecordStore {
       pageSize,
       sink: this.#mirror,
     });
-    this.#running = this.#reflector.run(this.#closing.signal);
+    this.#running = this.#reflector.run(signal);
   }
 
   insert(record: Omit<StoredRecord, "version">): Promise<InsertResult> {
@@ -207,7 +212,7 @@ export class ResourceStore implements RecordStore {
   }
 
   async list({ after, limit }: { after?: string | undefined; limit: number }): Promise<RecordPage> {
-    await this.#until(() => (this.#limit === null ? this.#mirror.isLive : this.#mirror.isComplete));
+    await this.#wait.until(() => (this.#limit === null ? this.#mirror.isLive : this.#mirror.isComplete));
     const from = after ?? "";
     const later = [...this.#mirror.values()].filter(({ id }) => id > from).sort(byId);
     const items = later.slice(0, limit).map(storedRecord);
@@ -220,13 +225,13 @@ export class ResourceStore implements RecordStore {
    * broke: whoever is told too much looks once more than needed.
    */
   async claimDue(claim: ClaimDue): Promise<readonly StoredRecord[]> {
-    await this.#until(() => this.#mirror.isComplete);
+    await this.#wait.until(() => this.#mirror.isComplete);
     return dueNow([...this.#mirror.values()], this.#turns.waits(), claim).map(storedRecord);
   }
 
   /** When this gateway is to take something up next. */
   async earliestDue(): Promise<number | null> {
-    await this.#until(() => this.#mirror.isComplete);
+    await this.#wait.until(() => this.#mirror.isComplete);
     return nextDue(this.#mirror.values(), this.#turns.waits());
   }
 
@@ -246,24 +251,20 @@ export class ResourceStore implements RecordStore {
     const { clock } = this.#options;
     this.#limit ??= clock.schedule(clock.now() + ENDING_MS, () => this.#end());
     this.#news[Symbol.dispose]();
-    this.#wake();
+    this.#wait.wake();
   }
 
   async close(): Promise<void> {
     this.#limit?.[Symbol.dispose]();
     this.#news[Symbol.dispose]();
     this.#end();
-    this.#wake();
+    this.#wait.wake();
     await this.#running;
     await this.sessions.ended();
   }
 
   #end(): void {
     this.#closing.abort(new Error("the store was closed"));
-  }
-
-  #wake(): void {
-    for (const wake of this.#waiting) wake();
   }
 
   /** Removes this very version; false when it was gone already. */
@@ -279,31 +280,6 @@ export class ResourceStore implements RecordStore {
     this.#mirror.erased(read);
     this.#news.outdate(read);
     return true;
-  }
-
-  #notFollowed(): Error {
-    const { lastFailure } = this.#reflector;
-    const why = lastFailure instanceof Error ? `: ${lastFailure.message}` : "";
-    return new ApiUnreachableError(`The records cannot be followed at present${why}`, { cause: lastFailure });
-  }
-
-  /** Resolves once the mirror is as it has to be. */
-  async #until(isGood: () => boolean): Promise<void> {
-    const { clock } = this.#options;
-    const until = clock.now() + CURRENT_WITHIN_MS;
-    while (!isGood()) {
-      this.#closing.signal.throwIfAborted();
-      if (this.#limit !== null || clock.now() >= until) throw this.#notFollowed();
-      await new Promise<void>((resolve) => {
-        const wake = (): void => {
-          alarm[Symbol.dispose]();
-          this.#waiting.delete(wake);
-          resolve();
-        };
-        const alarm = clock.schedule(until, wake);
-        this.#waiting.add(wake);
-      });
-    }
   }
 
   get #call(): { readonly signal: AbortSignal } {
