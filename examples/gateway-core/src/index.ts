@@ -28,17 +28,13 @@ export { DEFAULT_BUDGETS, type Budgets } from "./gateway/budgets.js";
 export { jsonLog, type Log } from "./gateway/log.js";
 export { runGatewayCli, type GatewayCliOptions } from "./cli/run-gateway-cli.js";
 export { ApiError, GatewayClient } from "./client/gateway-client.js";
+export type { DriverContext, Drivers } from "./driver/made-drivers.js";
 export { ProcessDriver } from "./driver/process-driver.js";
 export { processDrivers } from "./driver/process-drivers.js";
+export type { TlsFiles } from "./http/listen.js";
 export type { SandboxView } from "./http/view.js";
-export {
-  serveGateway,
-  type DriverContext,
-  type Drivers,
-  type RunningGateway,
-  type ServeOptions,
-  type TlsFiles,
-} from "./serve.js";
+export type { ServeOptions } from "./serve-options.js";
+export { serveGateway, type RunningGateway } from "./serve.js";
 export { sleep } from "./sleep.js";
 export type { ChangeListener, NoticedChange } from "./store/change-listener.js";
 export type { Storage } from "./store/open-store.js";

@@ -1,99 +1,27 @@
-import { systemClock, type Clock } from "slipway";
+import { systemClock } from "slipway";
 import { classify } from "slipway/retry";
 import { randomUUID } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { hostname } from "node:os";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { checkToken } from "./check-token.js";
-import type { Driver } from "./driver/driver.js";
-import { planFor, type Budgets } from "./gateway/budgets.js";
+import { checkServeOptions } from "./check-serve-options.js";
+import { driversOf, MadeDrivers } from "./driver/made-drivers.js";
 import { Gateway } from "./gateway/gateway.js";
-import { discreetLog, logByStore, type Log } from "./gateway/log.js";
-import { HIDDEN } from "./gateway/secrets.js";
+import { discreetLog, logByStore } from "./gateway/log.js";
 import { buildApp } from "./http/app.js";
-import { Connections, DEFAULT_CONNECTIONS, type ConnectionLimits } from "./http/connections.js";
+import { Connections, DEFAULT_CONNECTIONS } from "./http/connections.js";
 import { FrontDoor } from "./http/front-door.js";
-import { listen, wasServed, type TlsFiles } from "./http/listen.js";
-import type { OpenLimits } from "./http/open-answers.js";
-import { DEFAULT_RATES, type RateLimits } from "./http/rate-limits.js";
+import { listen, wasServed } from "./http/listen.js";
+import { DEFAULT_RATES } from "./http/rate-limits.js";
 import { InvalidInputError } from "./input-error.js";
+import { knownSecrets } from "./known-secrets.js";
 import { GatewayMetrics } from "./metrics/gateway-metrics.js";
+import type { ServeOptions } from "./serve-options.js";
 import { bindToData } from "./store/data-home.js";
-import { openStorage, openStore, type OpenStore, type Storage } from "./store/open-store.js";
+import { openStorage, openStore, type OpenStore } from "./store/open-store.js";
 import { isDatabaseAway } from "./store/postgres/away.js";
-import { isPostgresUrl } from "./store/postgres/pool.js";
 import { orAway } from "./store/store-away.js";
-
-/** What a driver may need of the gateway that it is for. */
-export interface DriverContext {
-  readonly clock: Clock;
-  /** An absolute path; what a driver keeps goes below it. */
-  readonly dataDir: string;
-  readonly log: Log;
-  /** The program that runs inside a sandbox, a JavaScript file on this machine. */
-  readonly supervisorProgram: string;
-}
-
-/** The drivers of a gateway, or what makes them: then they are closed with it. The first one is the default of a create request. */
-export type Drivers =
-  | readonly Driver[]
-  | ((context: DriverContext) => readonly Driver[] | Promise<readonly Driver[]>);
-
-export type { TlsFiles } from "./http/listen.js";
-
-export interface ServeOptions {
-  readonly drivers: Drivers;
-  /** Where records and activations are kept. Default: a database in `dataDir`. */
-  readonly storage?: ((context: DriverContext) => Storage | Promise<Storage>) | undefined;
-  /**
-   * Whether `storage` that failed so, as it was made, opened or first read, may come by itself: the start then fails
-   * with a {@link StoreAwayError}. Default: what the library's own rules call transient.
-   */
-  readonly isStorageAway?: ((error: unknown) => boolean) | undefined;
-  /** Called when the store answers, perhaps twice. What it throws ends the start, before anything is begun. */
-  readonly onAnswer?: (() => void) | undefined;
-  /** Serve HTTPS with these. Default: HTTP. */
-  readonly tls?: TlsFiles | undefined;
-  readonly dataDir: string;
-  /** `postgres://...`: records are in a database that other gateways may share. Default: a file below `dataDir`. */
-  readonly databaseUrl?: string | undefined;
-  /** Where to listen. Default: this machine only. */
-  readonly host?: string | undefined;
-  /** Absent: the port of the last time, so that supervisors find the gateway again, or any free one. */
-  readonly port?: number | undefined;
-  /**
-   * What supervisors are told to call, where that is not the address on this machine; `{port}` stands for the port.
-   * Default: the gateway's own URL.
-   */
-  readonly supervisorUrl?: string | undefined;
-  readonly budgets: Budgets;
-  /** What users must present. Absent: whoever is on this machine may use the API, and nobody else. */
-  readonly ownerToken?: string | undefined;
-  /** Opens `/metrics` and nothing else. The owner's token opens it as well. */
-  readonly metricsToken?: string | undefined;
-  /** How often clients may ask. Default: {@link DEFAULT_RATES}. */
-  readonly rates?: RateLimits | undefined;
-  /** How many streams of events may be open. Default: {@link DEFAULT_STREAMS}. */
-  readonly streams?: OpenLimits | undefined;
-  /** How many connections may be open. Default: {@link DEFAULT_CONNECTIONS}. */
-  readonly connections?: ConnectionLimits | undefined;
-  /** What Node tells of this process is among the metrics. Default: it is not; for one gateway in a process. */
-  readonly processMetrics?: boolean | undefined;
-  /** How long requests that are under way are waited for when the gateway ends. Default 10 000. */
-  readonly drainMs?: number | undefined;
-  readonly leaseMs?: number | undefined;
-  /** The isolation backend that new sandboxes are pinned to, and that pinned ones need. Absent: none. */
-  readonly isolationBackend?: string | undefined;
-  /** Reasons of an error after which a sandbox is started again by itself, ever more rarely. Default: the drivers' own. */
-  readonly restartOn?: readonly string[] | undefined;
-  /** Stop what runs when the gateway ends and start it when it is back. Absent: as each driver says. */
-  readonly managesLifecycle?: boolean | undefined;
-  /** Time between two sweeps over a backend. */
-  readonly sweepEveryMs?: number | undefined;
-  readonly log: Log;
-  readonly clock?: Clock | undefined;
-}
 
 export interface RunningGateway {
   /** The gateway's address for programs on this machine. */
@@ -123,15 +51,9 @@ export async function serveGateway(options: ServeOptions): Promise<RunningGatewa
 }
 
 async function serveStored(options: ServeOptions): Promise<RunningGateway> {
-  // Budgets that contradict one another are a mistake of whoever starts the gateway, not of whoever uses it.
-  planFor(options.budgets, {});
+  checkServeOptions(options);
   const { host = LOOPBACK } = options;
-  checkToken("ownerToken", options.ownerToken);
-  checkToken("metricsToken", options.metricsToken);
   const log = discreetLog(options.log, knownSecrets(options));
-  checkDatabaseUrl(options);
-  checkSupervisorUrl(options.supervisorUrl);
-  checkNames(options);
   const dataDir = resolve(options.dataDir);
   await makeDataDir(dataDir);
   const { databaseUrl } = options;
@@ -245,60 +167,6 @@ async function serveOn(
 
 const supervisorProgram = fileURLToPath(new URL("./supervisor.js", import.meta.url));
 
-/** The drivers of one gateway, for as long as it lives. Those that were there before it are whose they were. */
-class MadeDrivers {
-  readonly #drivers: Drivers;
-  #made: readonly Driver[] = [];
-
-  constructor(drivers: Drivers) {
-    this.#drivers = drivers;
-  }
-
-  async make(context: DriverContext): Promise<readonly Driver[]> {
-    if (typeof this.#drivers !== "function") return this.#drivers;
-    this.#made = await this.#drivers(context);
-    return this.#made;
-  }
-
-  /** Closes each of them, also where another one fails. */
-  async close(): Promise<void> {
-    const closed = await Promise.allSettled(this.#made.map(async (driver) => driver.close?.()));
-    for (const end of closed) if (end.status === "rejected") throw end.reason;
-  }
-}
-
-/** @throws InvalidInputError when there is none, or two have one name */
-async function driversOf(drivers: Drivers, context: DriverContext): Promise<readonly Driver[]> {
-  const made = typeof drivers === "function" ? await drivers(context) : drivers;
-  const names = made.map(({ name }) => name);
-  if (names.length === 0) throw new InvalidInputError("drivers", "one driver at least", names);
-  if (new Set(names).size < names.length) throw new InvalidInputError("drivers", "of different names", names);
-  return made;
-}
-
-/** What must not get into the log, should an error quote it. */
-function knownSecrets({ ownerToken, metricsToken, tls, databaseUrl }: ServeOptions): readonly string[] {
-  const password =
-    databaseUrl !== undefined && URL.canParse(databaseUrl) ? new URL(databaseUrl).password : "";
-  const secrets = [ownerToken, metricsToken, tls?.key, password, decoded(password)];
-  return secrets.filter((secret): secret is string => secret !== undefined && secret !== "");
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
-
-/** @throws InvalidInputError for one of anything else, which PostgreSQL's client takes for the name of a host */
-function checkDatabaseUrl({ storage, databaseUrl }: ServeOptions): void {
-  if (storage !== undefined || databaseUrl === undefined) return;
-  if (!/^postgres(?:ql)?:\/\//i.test(databaseUrl) || !isPostgresUrl(databaseUrl))
-    throw new InvalidInputError("databaseUrl", "a URL that begins with postgres:// or postgresql://", HIDDEN);
-}
-
 /** @throws InvalidInputError where something else is in the way */
 async function makeDataDir(dataDir: string): Promise<void> {
   try {
@@ -312,22 +180,6 @@ async function makeDataDir(dataDir: string): Promise<void> {
       dataDir,
     );
   }
-}
-
-function checkSupervisorUrl(url: string | undefined): void {
-  if (url !== undefined && !URL.canParse(url.replaceAll("{port}", "1")))
-    throw new InvalidInputError("supervisorUrl", "a URL, with {port} for the port where wanted", url);
-}
-
-function checkNames({ isolationBackend, restartOn = [] }: ServeOptions): void {
-  if (isolationBackend !== undefined && !/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/.test(isolationBackend))
-    throw new InvalidInputError(
-      "isolationBackend",
-      "1 to 63 letters, digits, '.', '_' or '-'",
-      isolationBackend,
-    );
-  const reason = restartOn.find((each) => !/^[A-Z][A-Za-z0-9]*$/.test(each));
-  if (reason !== undefined) throw new InvalidInputError("restartOn", "a reason in Pascal case", reason);
 }
 
 function urlHost(host: string): string {

@@ -1,7 +1,9 @@
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Drivers } from "../src/driver/made-drivers.js";
 import { DEFAULT_BUDGETS } from "../src/gateway/budgets.js";
-import { serveGateway, type Drivers, type ServeOptions } from "../src/serve.js";
+import type { ServeOptions } from "../src/serve-options.js";
+import { serveGateway } from "../src/serve.js";
 import { eventually } from "../src/testing/eventually.js";
 import type { Storage } from "../src/store/open-store.js";
 import { SqliteActivationLedger } from "../src/store/sqlite-activation-ledger.js";

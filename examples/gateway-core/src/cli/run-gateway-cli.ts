@@ -1,7 +1,9 @@
 import { Command, CommanderError, Option } from "commander";
 import { ApiError, UnreachableError } from "../client/gateway-client.js";
+import type { Drivers } from "../driver/made-drivers.js";
+import type { TlsFiles } from "../http/listen.js";
 import { InvalidInputError } from "../input-error.js";
-import type { Drivers, ServeOptions, TlsFiles } from "../serve.js";
+import type { ServeOptions } from "../serve-options.js";
 import { safeText } from "../terminal/safe-text.js";
 import { wholeNumber } from "./context.js";
 import { addSandboxCommands, type ImageKind } from "./sandbox-commands.js";

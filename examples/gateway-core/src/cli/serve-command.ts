@@ -1,19 +1,16 @@
 import { systemClock } from "slipway";
 import { Option, type Command } from "commander";
 import { readFileSync } from "node:fs";
+import type { Drivers } from "../driver/made-drivers.js";
 import { DEFAULT_BUDGETS, type Budgets } from "../gateway/budgets.js";
 import { jsonLog, messageOf, type Log } from "../gateway/log.js";
 import { DEFAULT_CONNECTIONS } from "../http/connections.js";
+import type { TlsFiles } from "../http/listen.js";
 import { DEFAULT_STREAMS } from "../http/open-answers.js";
 import { DEFAULT_RATES } from "../http/rate-limits.js";
 import { InvalidInputError } from "../input-error.js";
-import {
-  serveGateway,
-  type Drivers,
-  type RunningGateway,
-  type ServeOptions as GatewayOptions,
-  type TlsFiles,
-} from "../serve.js";
+import type { ServeOptions as GatewayOptions } from "../serve-options.js";
+import { serveGateway, type RunningGateway } from "../serve.js";
 import { EndSignals } from "./end-signals.js";
 import { startPatiently, type StartAttempt } from "./start-patiently.js";
 import {

@@ -1,4 +1,4 @@
-import type { DriverContext } from "../serve.js";
+import type { DriverContext } from "./made-drivers.js";
 import { ProcessDriver } from "./process-driver.js";
 
 /** The driver that needs nothing but this machine, for `serveGateway`. */

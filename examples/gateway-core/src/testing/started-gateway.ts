@@ -1,7 +1,8 @@
 import { GatewayClient } from "../client/gateway-client.js";
 import { DEFAULT_BUDGETS } from "../gateway/budgets.js";
 import type { SandboxView } from "../http/view.js";
-import { serveGateway, type RunningGateway, type ServeOptions } from "../serve.js";
+import type { ServeOptions } from "../serve-options.js";
+import { serveGateway, type RunningGateway } from "../serve.js";
 import { eventually } from "./eventually.js";
 
 /** What a test says of its gateway; everything but drivers and folder has a default. */
