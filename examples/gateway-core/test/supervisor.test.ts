@@ -1,73 +1,33 @@
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
-import { cp, readFile, writeFile } from "node:fs/promises";
+import { cp, readFile } from "node:fs/promises";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import type { ActivationEntry } from "slipway/retry";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { groupMembers } from "../src/driver/process-identity.js";
 import { readFailures } from "../src/metrics/failure-header.js";
 import { UNTOLD_FAILURE } from "../src/record/exit-codes.js";
 import { supervisorBundle } from "../src/supervisor-bundle.js";
 import { eventually } from "../src/testing/eventually.js";
-import { ScriptedGateway } from "./scripted-gateway.js";
-import { Supervised, type SupervisedOptions } from "./supervised.js";
+import type { ScriptedGateway } from "./scripted-gateway.js";
+import type { SupervisedOptions } from "./supervised.js";
+import { NETWORK, sidecars, SupervisedWorkspace } from "./supervised-workspace.js";
 import { tempDir } from "./temp-dir.js";
 
-/** Adds a mark for each start, and stays. */
-const WORK = [
-  process.execPath,
-  "-e",
-  `const fs = require("fs");
-   fs.appendFileSync("runs", "x");
-   fs.writeFileSync("env.new", JSON.stringify(process.env));
-   fs.renameSync("env.new", "env");
-   setInterval(() => {}, 1000)`,
-];
-const NETWORK = { version: 1, network: { allow: ["allowed.example:443"] } };
-
+let workspace: SupervisedWorkspace;
 let gateway: ScriptedGateway;
-let workspace: string;
-const started: Supervised[] = [];
 
 beforeEach(async () => {
-  gateway = new ScriptedGateway();
-  workspace = await tempDir();
-  await writeFile(join(workspace, "sentinel"), "kept");
+  workspace = await SupervisedWorkspace.open();
+  ({ gateway } = workspace);
 });
 
-afterEach(async () => {
-  await Promise.all(started.splice(0).map((supervised) => supervised.end()));
-  await gateway.close();
-});
+afterEach(() => workspace.close());
 
-function start(options: Partial<SupervisedOptions> = {}): Supervised {
-  const supervised = new Supervised({ url: gateway.url, workspace, command: WORK, ...options });
-  started.push(supervised);
-  return supervised;
-}
-
-async function read(name: string): Promise<string> {
-  return readFile(join(workspace, name), "utf8").catch(() => "");
-}
-
-/** The ready report came, and the workload got so far as to write. */
-async function isReady(): Promise<void> {
-  const seen = async (): Promise<boolean> => gateway.kinds("ready").length > 0 && (await read("env")) !== "";
-  await eventually("the ready report", seen);
-}
-
-/** Process ids of the sidecars of a supervisor. */
-async function sidecars(supervised: Supervised): Promise<readonly number[]> {
-  const members = await groupMembers(supervised.pid);
-  const lines = await Promise.all(
-    members.map(
-      async (pid) => [pid, await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")] as const,
-    ),
-  );
-  return lines.filter(([, line]) => line.includes("\0enforcement\0")).map(([pid]) => pid);
-}
+const start = (options?: Partial<SupervisedOptions>) => workspace.start(options);
+const read = (name: string) => workspace.read(name);
+const isReady = () => workspace.isReady();
 
 describe("a supervisor whose gateway is not there yet", () => {
   it("waits it out with capped backoff, says so, and starts the workload once over the kept workspace", async () => {
@@ -241,200 +201,5 @@ describe("an invalid policy", () => {
     await isReady();
     expect(await read("env")).toContain('"GENERATION":"two"');
     expect(gateway.kinds("ready")).toEqual([{ kind: "ready", generation: 2 }]);
-  });
-});
-
-describe("the ledger decides", () => {
-  // A run that is active was started by a supervisor that is gone: nobody saw its end, and it was no success.
-  it.each([
-    ["stopped", 0],
-    ["completed", 0],
-    ["active", 1],
-  ] as const)(
-    "an instance that is %s is reported, not replayed, and ends with %i",
-    async (state, exitCode) => {
-      await gateway.open();
-      gateway.entry = { state, version: 3, claim: "somebody", at: 1 };
-      const supervised = start();
-      expect(await supervised.exitCode()).toBe(exitCode);
-      expect(supervised.text).toMatch(new RegExp(`The instance is ${state}.*nothing is replayed`));
-      expect(gateway.kinds("bootstrap").at(-1)).toMatchObject({ reason: "BootstrapCancelled" });
-      expect(await read("runs")).toBe("");
-    },
-  );
-
-  // What it could not tell is in its own log alone: its exit code says so.
-  it.each([
-    ["stopped", 0],
-    ["active", UNTOLD_FAILURE],
-    ["activating", UNTOLD_FAILURE],
-  ] as const)(
-    "an instance that is %s, and no gateway that hears of it, ends with %i",
-    async (state, exitCode) => {
-      await gateway.open();
-      gateway.entry = { state, version: 3, claim: "somebody", at: 1 };
-      gateway.script = ({ path }) => (path.endsWith("/report") ? "drop" : undefined);
-      const supervised = start();
-      expect(await supervised.exitCode()).toBe(exitCode);
-      expect(supervised.text).toMatch(/The gateway could not be told/);
-      expect(await read("runs")).toBe("");
-    },
-  );
-
-  // With that reason a supervisor says that its run was started before it came, which ends the run for good.
-  it("a supervisor that is told to end before it started anything says nothing of its run", async () => {
-    await gateway.open();
-    let claims = 0;
-    gateway.script = ({ body }) => {
-      const isClaim = (body as { next?: { state?: string } } | null)?.next?.state === "activating";
-      if (!isClaim) return undefined;
-      claims += 1;
-      return { status: 503 };
-    };
-    const supervised = start();
-    await eventually("a claim that is tried again", () => Promise.resolve(claims > 1));
-    supervised.signal("SIGTERM");
-    expect(await supervised.exitCode()).toBe(143);
-    expect(supervised.text).toMatch(/Bootstrap was cancelled/);
-    expect(gateway.kinds("accepted")).toHaveLength(1);
-    expect(JSON.stringify(gateway.reports)).not.toContain("BootstrapCancelled");
-    expect(await read("runs")).toBe("");
-  });
-
-  // A gateway found only after it had written the claim that the attempt was over.
-  it.each(["taken back", "left as it was, and its answer lost"])(
-    "a claim of an attempt that is over starts nothing: it is %s",
-    async (how) => {
-      await gateway.open();
-      const over = { status: 410, body: { error: { code: "expired", message: "the attempt expired" } } };
-      let claims = 0;
-      gateway.script = ({ method, path, body }) => {
-        if (!path.endsWith("/activation")) return undefined;
-        const next = (body as { next?: ActivationEntry | null } | null)?.next;
-        if (next?.state !== "activating") return method === "GET" && claims > 0 ? over : undefined;
-        claims += 1;
-        const isBack = how === "taken back";
-        gateway.entry = isBack ? { ...next, state: "stopped", version: next.version + 1 } : next;
-        return isBack ? over : "drop";
-      };
-      const supervised = start();
-      expect(await supervised.exitCode()).toBe(1);
-      expect(supervised.text).toContain("Dismissed: the attempt expired");
-      expect(claims).toBe(1);
-      expect(await read("runs")).toBe("");
-      expect(gateway.reports.map(({ kind }) => kind)).not.toContain("ready");
-    },
-  );
-
-  it("a crash while it was being started is reported as uncertain, and not repeated", async () => {
-    await gateway.open();
-    const crashed = start();
-    gateway.script = ({ body }) => {
-      const isStarted = (body as { next?: { state?: string } } | null)?.next?.state === "active";
-      return isStarted ? "hang" : undefined;
-    };
-    await eventually("the workload", async () => (await read("runs")) === "x");
-    crashed.signal("SIGKILL");
-    await crashed.end();
-    expect(gateway.entry).toMatchObject({ state: "activating" });
-    gateway.script = () => undefined;
-    const next = start();
-    expect(await next.exitCode()).toBe(1);
-    expect(gateway.kinds("bootstrap-failed")).toMatchObject([{ reason: "LocalActivationUncertain" }]);
-    expect(await read("runs")).toBe("x");
-  });
-
-  it("a stop that comes while it is being started wins, and the workload is ended", async () => {
-    await gateway.open();
-    gateway.script = ({ body }) => {
-      const isStarted = (body as { next?: { state?: string } } | null)?.next?.state === "active";
-      if (isStarted && gateway.entry !== null)
-        gateway.entry = { ...gateway.entry, state: "stopped", version: gateway.entry.version + 1 };
-      return undefined;
-    };
-    const supervised = start();
-    expect(await supervised.exitCode()).toBe(143);
-    expect(await groupMembers(supervised.pid)).toEqual([]);
-    expect(gateway.kinds("ready")).toEqual([]);
-  });
-});
-
-describe.runIf(process.platform === "linux")("enforcement", () => {
-  beforeEach(async () => {
-    gateway.policy = NETWORK;
-    await gateway.open();
-  });
-
-  it("is a process of its own, ready before the workload starts, which is led through it", async () => {
-    let atAdmission: Promise<readonly number[]> | undefined;
-    gateway.script = ({ body }) => {
-      if ((body as { kind?: string } | null)?.kind === "accepted") atAdmission = sidecars(supervised);
-      return undefined;
-    };
-    const supervised = start();
-    await isReady();
-    expect(await atAdmission).toHaveLength(1);
-    const env = JSON.parse(await read("env")) as Record<string, string>;
-    expect(env["HTTPS_PROXY"]).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
-    expect(env["NO_PROXY"]).toBe("");
-    expect(JSON.stringify(env)).not.toContain("SLIPWAY_TOKEN");
-    const denied = await fetch(`${env["HTTP_PROXY"] ?? ""}/.slipway/ready`);
-    expect(await denied.json()).toMatchObject({ ready: true });
-  });
-
-  it("that dies before the start is brought back in the same bootstrap", async () => {
-    let kills = 0;
-    gateway.script = async ({ body }) => {
-      if ((body as { kind?: string } | null)?.kind !== "accepted" || kills > 0) return undefined;
-      kills += 1;
-      for (const pid of await sidecars(supervised)) process.kill(pid, "SIGKILL");
-      await supervised.says(/\[enforcement\] the enforcement sidecar ended: SIGKILL/);
-      return { status: 503 };
-    };
-    const supervised = start();
-    await isReady();
-    expect(kills).toBe(1);
-    const [pid] = await sidecars(supervised);
-    expect(pid).toBeGreaterThan(0);
-    const env = JSON.parse(await read("env")) as Record<string, string>;
-    expect((await fetch(`${env["HTTP_PROXY"] ?? ""}/.slipway/ready`)).status).toBe(200);
-    expect(await read("runs")).toBe("x");
-    expect(gateway.kinds("enforcement-lost")).toEqual([]);
-  });
-
-  it("that dies after the start is reported, and the workload is cut off and not set free", async () => {
-    const supervised = start();
-    await isReady();
-    for (const pid of await sidecars(supervised)) process.kill(pid, "SIGKILL");
-    await eventually("the report", () => Promise.resolve(gateway.kinds("enforcement-lost").length > 0));
-    const env = JSON.parse(await read("env")) as Record<string, string>;
-    await expect(fetch(`${env["HTTP_PROXY"] ?? ""}/.slipway/ready`)).rejects.toThrow();
-    expect(supervised.isRunning).toBe(true);
-    gateway.commit({ version: 1, network: { allow: [] } });
-    await eventually("the refusal", () => Promise.resolve(gateway.kinds("rejected").length > 0));
-    expect(gateway.kinds("rejected")).toMatchObject([
-      { message: expect.stringContaining("next start") as string },
-    ]);
-  });
-
-  it("follows the policy while the workload runs", async () => {
-    start();
-    await isReady();
-    const env = JSON.parse(await read("env")) as Record<string, string>;
-    const revision = async (): Promise<unknown> =>
-      ((await (await fetch(`${env["HTTP_PROXY"] ?? ""}/.slipway/ready`)).json()) as { revision: unknown })
-        .revision;
-    expect(await revision()).toBe(1);
-    gateway.commit({ version: 1, network: { allow: [] } });
-    await eventually("the acceptance", () => Promise.resolve(gateway.kinds("accepted").length === 2));
-    expect(await revision()).toBe(2);
-  });
-
-  it("ends with the workload, and its end is not reported as a loss", async () => {
-    const supervised = start({ command: ["true"] });
-    expect(await supervised.exitCode()).toBe(0);
-    expect(await groupMembers(supervised.pid)).toEqual([]);
-    expect(gateway.kinds("enforcement-lost")).toEqual([]);
-    expect(gateway.kinds("exited")).toEqual([{ kind: "exited", exitCode: 0, signal: null }]);
   });
 });
