@@ -1,53 +1,29 @@
-import { systemClock } from "slipway";
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { DriverProgress, LaunchRequest } from "../src/driver/driver.js";
-import { ProcessDriver } from "../src/driver/process-driver.js";
-import { isAlive, readStartMarker, type ProcessIdentity } from "../src/driver/process-identity.js";
+import { beforeEach, describe, expect, it } from "vitest";
+import type { LaunchRequest } from "../src/driver/driver.js";
+import type { ProcessDriver } from "../src/driver/process-driver.js";
+import { isAlive, type ProcessIdentity } from "../src/driver/process-identity.js";
 import type { JsonObject } from "../src/record/json.js";
-import { directoryImage, pathsBelow, tarImage } from "./images.js";
 import { eventually } from "../src/testing/eventually.js";
+import { pathsBelow, tarImage } from "./images.js";
+import { BYTES, launchOn, ProcessDriverBench, sandbox, work } from "./process-driver-bench.js";
 import { seededRandom } from "./random.js";
-import { tempDir } from "./temp-dir.js";
 
-const sandbox = { id: "sb-1", name: "box" };
-const BYTES = 2_000_000;
+let bench: ProcessDriverBench;
 let dir: string;
 let image: string;
 let driver: ProcessDriver;
 
 beforeEach(async () => {
-  dir = await tempDir();
-  image = join(dir, "image");
-  await directoryImage(image, BYTES);
-  const supervisorProgram = join(dir, "supervisor.mjs");
-  await writeFile(supervisorProgram, "setInterval(() => undefined, 1000);\n");
-  driver = new ProcessDriver({ clock: systemClock, dataDir: dir, supervisorProgram });
+  bench = await ProcessDriverBench.open();
+  ({ dir, image, driver } = bench);
 });
 
-function request(options: JsonObject = {}, path = image, run = 1): LaunchRequest {
-  return {
-    sandbox,
-    instance: { id: `instance-${run}`, attemptNumber: 1, run },
-    image: { name: "demo-image", path },
-    command: ["true"],
-    options,
-    access: { url: "http://127.0.0.1:1", token: "secret" },
-  };
-}
-
-function launch(of: LaunchRequest, signal = new AbortController().signal) {
-  const reports: DriverProgress[] = [];
-  const handle = driver.launch(of, { signal, report: (progress) => reports.push(progress) });
-  return { handle, reports };
-}
-
-const work = { signal: new AbortController().signal };
-const staged = () => readdir(join(dir, "sandboxes", sandbox.id, "staging")).catch((): string[] => []);
+const request = (options?: JsonObject, path?: string, run?: number) => bench.request(options, path, run);
+const launch = (of: LaunchRequest, signal?: AbortSignal) => launchOn(driver, of, signal);
+const staged = () => bench.staged();
 
 describe("a launch", () => {
   it("copies the image with rising positions of a known total, and starts the supervisor", async () => {
@@ -219,194 +195,6 @@ describe("a start that was overtaken", () => {
     const run = { instanceId: at(1, 2).instance.id };
     expect(await driver.observe(sandbox, run, null)).toMatchObject({ running: true, stale: false });
     await driver.remove(sandbox, work);
-  });
-});
-
-describe("an image that cannot be used", () => {
-  it("is a permanent failure that names what is wrong", async () => {
-    const cases: [string, () => Promise<unknown>, RegExp][] = [
-      [join(dir, "missing"), () => Promise.resolve(), /cannot be read/],
-      [
-        join(dir, "text.tar"),
-        () => writeFile(join(dir, "text.tar"), "no archive".repeat(200)),
-        /not a readable archive/,
-      ],
-      [join(dir, "empty.tar"), () => writeFile(join(dir, "empty.tar"), ""), /not a readable archive.*empty/],
-      [
-        join(dir, "pax.tar"),
-        () => tarImage(join(dir, "pax.tar"), [{ name: "a", pax: { comment: "x".repeat(5_000_000) } }]),
-        /not a readable archive.*max size/,
-      ],
-      [
-        join(dir, "evil.tar"),
-        () => tarImage(join(dir, "evil.tar"), [{ name: "../x", content: "x" }]),
-        /is refused/,
-      ],
-      [
-        join(dir, "leading-out"),
-        async () => {
-          await mkdir(join(dir, "leading-out"));
-          await symlink("/etc", join(dir, "leading-out", "etc"));
-        },
-        /absolute path/,
-      ],
-    ];
-    for (const [path, prepare, message] of cases) {
-      await prepare();
-      const failure = await launch(request({}, path)).handle.catch((error: unknown) => error);
-      expect(failure).toMatchObject({ name: "PermanentDriverError" });
-      expect((failure as Error).message).toMatch(message);
-      expect(await staged()).toEqual([]);
-    }
-  });
-
-  it("is a permanent failure when a part that was asked for is not there", async () => {
-    const { image, ...rest } = request();
-    const missing = { ...rest, image: { ...image, include: ["nope"] } };
-    const failure = await launch(missing).handle.catch((error: unknown) => error);
-    expect(failure).toMatchObject({ name: "PermanentDriverError", reason: "LocalImageNotFound" });
-    expect((failure as Error).message).toMatch(/has no nope/);
-    expect(await staged()).toEqual([]);
-  });
-
-  it.runIf(process.platform === "linux")(
-    "is a permanent failure when no system takes the command",
-    async () => {
-      const long = { ...request(), command: ["true", "x".repeat(200_000)] };
-      await expect(launch(long).handle).rejects.toMatchObject({ name: "PermanentDriverError" });
-      await driver.remove(sandbox, work);
-    },
-  );
-
-  it("is refused when it is larger than the driver's limit, before a byte moves", async () => {
-    driver = new ProcessDriver({
-      clock: systemClock,
-      dataDir: dir,
-      supervisorProgram: "none",
-      maxImageBytes: 1000,
-    });
-    await expect(launch(request()).handle).rejects.toThrow("has 2000000 bytes, and the driver takes 1000");
-  });
-
-  it.skipIf(process.getuid?.() === 0)("is an ordinary failure when trying again may help", async () => {
-    await chmod(join(image, "share", "data"), 0o000);
-    await expect(launch(request()).handle).rejects.toMatchObject({ code: "EACCES" });
-  });
-});
-
-describe("finding a supervisor again", () => {
-  const instance = { id: "instance-1", attemptNumber: 1, run: 1 };
-
-  it("knows it by its note when its handle was never written down, and never takes another instance's", async () => {
-    const handle = await launch(request()).handle;
-    const run = { instanceId: instance.id };
-    const seen = { exists: true, running: true, stale: false, instanceId: instance.id };
-    expect(await driver.observe(sandbox, run, null)).toMatchObject(seen);
-    expect(await driver.observe(sandbox, { instanceId: "other" }, null)).toMatchObject({
-      stale: true,
-      instanceId: instance.id,
-    });
-    await driver.stop(sandbox, work);
-    const rest = { exists: true, running: false, suspended: true, bootstrapping: false, stale: false };
-    expect(await driver.observe(sandbox, run, handle)).toMatchObject(rest);
-    await driver.remove(sandbox, work);
-    expect(await driver.observe(sandbox, run, handle)).toMatchObject({ exists: false, running: false });
-  });
-
-  it("leaves alone a stranger that has the same process id by now", async () => {
-    await mkdir(join(dir, "sandboxes", sandbox.id), { recursive: true });
-    const stranger = { instanceId: "instance-1", run: 1, pid: process.pid, startMarker: "of another time" };
-    await writeFile(join(dir, "sandboxes", sandbox.id, "supervisor.json"), JSON.stringify(stranger));
-    expect(await driver.observe(sandbox, { instanceId: instance.id }, null)).toMatchObject({
-      running: false,
-      completed: true,
-      failureReason: "LocalSupervisorLost",
-    });
-    await driver.cleanUp(sandbox, work);
-    expect(await readStartMarker(process.pid)).not.toBeNull();
-  });
-});
-
-describe("ending what runs", () => {
-  const linux = process.platform === "linux";
-  const started: number[] = [];
-
-  afterEach(() => {
-    for (const pid of started.splice(0)) {
-      try {
-        process.kill(pid, "SIGKILL");
-      } catch {
-        // It has ended, as it should.
-      }
-    }
-  });
-
-  /** A process whose group's leader has ended. */
-  async function orphan(env: Record<string, string>): Promise<{ leader: number; pid: number }> {
-    const script = "sleep 60 >/dev/null 2>&1 & echo $!";
-    const shell = spawn("sh", ["-c", script], { detached: true, env: { ...process.env, ...env } });
-    const [line] = (await once(shell.stdout, "data")) as [Buffer];
-    if (shell.exitCode === null) await once(shell, "exit");
-    const pid = Number(line.toString());
-    started.push(pid);
-    return { leader: shell.pid ?? 0, pid };
-  }
-
-  const marks = () => ({
-    SLIPWAY_SANDBOX: sandbox.id,
-    SLIPWAY_IMAGE: join(dir, "sandboxes", sandbox.id, "image", "rootfs"),
-  });
-
-  async function note(pid: number, startMarker: string): Promise<void> {
-    const home = join(dir, "sandboxes", sandbox.id);
-    await mkdir(home, { recursive: true });
-    const content = { instanceId: "instance-1", run: 1, pid, startMarker };
-    await writeFile(join(home, "supervisor.json"), JSON.stringify(content));
-  }
-
-  it.runIf(linux)("asks each process once, though it is known by its group and by its mark", async () => {
-    const child = spawn("sleep", ["60"], { detached: true, env: { ...process.env, ...marks() } });
-    await once(child, "spawn");
-    const pid = child.pid ?? 0;
-    started.push(pid);
-    await note(pid, (await readStartMarker(pid)) ?? "");
-    // Two of one signal that come together are one to their receiver: what is sent is looked at, not what arrives.
-    const kill = vi.spyOn(process, "kill");
-    await driver.stop(sandbox, work);
-    const asked = kill.mock.calls.filter(([, signal]) => signal === "SIGTERM").map(([target]) => target);
-    kill.mockRestore();
-    expect(asked).toEqual([-pid]);
-  });
-
-  it("leaves the group of a leader that is gone alone: its id may be somebody else's by now", async () => {
-    const { leader, pid } = await orphan({ SLIPWAY_SANDBOX: "another" });
-    const [boot] = ((await readStartMarker(process.pid)) ?? "").split("/");
-    for (const marker of [`${boot}/1`, "of-another-boot/1"]) {
-      await note(leader, marker);
-      await driver.cleanUp(sandbox, work);
-      expect(await readStartMarker(pid)).not.toBeNull();
-    }
-  });
-
-  it.runIf(linux)(
-    "ends what carries the sandbox's mark, though nobody leads it or it was noted",
-    async () => {
-      const { leader, pid } = await orphan(marks());
-      await note(leader, "of-another-boot/1");
-      await driver.cleanUp(sandbox, work);
-      expect(await readStartMarker(pid)).toBeNull();
-      for (const end of ["stop", "cleanUp", "remove"] as const) {
-        const left = await orphan(marks());
-        await driver[end](sandbox, work);
-        expect(await readStartMarker(left.pid), end).toBeNull();
-      }
-    },
-  );
-
-  it.runIf(linux)("leaves a sandbox of the same id in another place alone", async () => {
-    const { pid } = await orphan({ ...marks(), SLIPWAY_IMAGE: "/elsewhere/image/rootfs" });
-    await driver.cleanUp(sandbox, work);
-    expect(await readStartMarker(pid)).not.toBeNull();
   });
 });
 
