@@ -1,7 +1,9 @@
 import { applyDeadlineEvent, type DeadlineEvent } from "slipway";
 import { standingOf } from "../src/decide/standing.js";
+import type { StepView } from "../src/http/step-view.js";
 import { viewOf, type SandboxView } from "../src/http/view.js";
 import type { SandboxRecord } from "../src/record/record.js";
+import { NOW } from "./records.js";
 
 /** A record as the API shows it at an instant, by the gateway's own code. */
 export function viewAt(record: SandboxRecord, now: number): SandboxView {
@@ -24,3 +26,23 @@ export function afterEvents(
   }, record.deadline);
   return { ...record, deadline };
 }
+
+/** A step under way: a quarter of an image. */
+export const STEP: StepView = {
+  step: "image",
+  label: "Image copied",
+  activeLabel: "Copying image",
+  subject: "node-v20",
+  unit: "bytes",
+  status: "running",
+  finished: false,
+  position: 25_000_000,
+  total: 100_000_000,
+  percent: 25,
+  perSecond: 5_000_000,
+  elapsedMs: 5000,
+  quietMs: 0,
+  startedAt: NOW - 5000,
+  heardAt: NOW,
+  finishedAt: null,
+};
