@@ -1,6 +1,6 @@
 import type { DriverProgress, LaunchRequest, SandboxRef, SandboxView } from "@slipway-examples/gateway-core";
 import { systemClock, type Clock } from "slipway";
-import type { ExpectedRun, Observation } from "slipway/phase";
+import { derivePhase, type DesiredState, type ExpectedRun, type Observation } from "slipway/phase";
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { DockerDriver, type DockerDriverOptions } from "../src/docker-driver.js";
@@ -66,6 +66,15 @@ export class DriverBench {
       return is(seen) ? seen : null;
     });
   }
+}
+
+/** The phase that the rules make of an observation, and why. */
+export function phaseAfter(
+  phase: "Starting" | "Ready" | "Stopping" | "Deleting",
+  desired: DesiredState,
+  observation: Observation,
+): { phase: string; reason: string } {
+  return derivePhase({ record: { phase, desired, since: 0 }, observation, now: Date.now() });
 }
 
 /** A gateway's clock that is ahead of the engine's, which on a test's machine goes by the same host. */
