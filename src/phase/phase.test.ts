@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parsePhase, phaseNumber, phaseNumbers, phases } from "./phase.js";
+import { parsePhase, phaseNumber, phaseNumbers, phases, type Phase } from "./phase.js";
 
 describe("phases", () => {
   it("have the wire numbers of OpenShell's protocol, each once", () => {
@@ -14,7 +14,10 @@ describe("phases", () => {
       Starting: 8,
       Completed: 9,
     });
-    expect(phaseNumber("Deleted")).toBe(0);
+  });
+
+  it.each(["Deleted", "Hibernating", "constructor", "__proto__"])("%s has no number", (word) => {
+    expect(phaseNumber(word as Phase)).toBe(0);
   });
 
   it("are read back from their number, their name in any case, and a protobuf enum's name", () => {

@@ -69,8 +69,9 @@ export interface ParsedPhase {
 }
 
 const byWord: ReadonlyMap<string, Phase> = new Map(phases.map((phase) => [phase.toLowerCase(), phase]));
+const numberOf: ReadonlyMap<string, number> = new Map(Object.entries(phaseNumbers));
 const byNumber: ReadonlyMap<number, Phase> = new Map(
-  (Object.keys(phaseNumbers) as (keyof typeof phaseNumbers)[]).map((phase) => [phaseNumbers[phase], phase]),
+  [...numberOf].map(([phase, number]) => [number, phase as Phase]),
 );
 
 /** How a protobuf enum spells its names in JSON. */
@@ -104,7 +105,7 @@ export function parsePhase(value: unknown): ParsedPhase {
  * @public
  */
 export function phaseNumber(phase: Phase): number {
-  return phase === "Deleted" ? 0 : phaseNumbers[phase];
+  return numberOf.get(phase) ?? 0;
 }
 
 function fromText(value: unknown): Phase | undefined {
