@@ -36,6 +36,27 @@ describe("clients of HTTP", () => {
     expect(look(error)).toMatchObject({ verdict: "transient", code: "HTTP_503", retryAfterMs: 5000 });
   });
 
+  const answer = (code: number, headers: object = {}): Error =>
+    Object.assign(new Error(`HTTP-Code: ${code}`), { code, body: undefined, headers });
+  const status = (code: number): object => ({ kind: "Status", apiVersion: "v1", status: "Failure", code });
+  it.each([
+    [answer(401), "permanent", "HTTP_401"],
+    [answer(403), "permanent", "HTTP_403"],
+    [answer(404), "suspect", "HTTP_404"],
+    [answer(503), "transient", "HTTP_503"],
+    [new Error("no pod", { cause: answer(422) }), "permanent", "HTTP_422"],
+    [status(403), "permanent", "HTTP_403"],
+    [status(503), "transient", "HTTP_503"],
+    [{ response: { headers: {} }, code: 403 }, "suspect", "UNKNOWN_ERROR"],
+    [Object.assign(new Error("Command failed"), { code: 127, cmd: "mkfs" }), "suspect", "Error"],
+  ] as const)(
+    "are understood where Kubernetes' API says the status as a code: %#",
+    (error, verdict, code) => {
+      expect(look(error)).toMatchObject({ verdict, code });
+      expect(look(answer(429, limited))).toMatchObject({ verdict: "transient", retryAfterMs: 5000 });
+    },
+  );
+
   it.each([
     ["retry-after", "a value's own place"],
     ["x", "retry-after"],
@@ -119,6 +140,18 @@ describe("runtimes", () => {
       expect(look(new TypeError(message)).verdict).toBe("permanent");
     for (const [, { explanation }] of fetchTexts) expect(explanation.length).toBeGreaterThan(15);
   });
+
+  it("count as mistakes of the program what the table names, and nothing else", () => {
+    for (const mistake of [
+      new TypeError("x"),
+      new RangeError("x"),
+      new SyntaxError("x"),
+      new ReferenceError("x"),
+    ])
+      expect(look(mistake).verdict).toBe("permanent");
+    for (const other of [new URIError("URI malformed"), new EvalError("x")])
+      expect(look(other).verdict).toBe("suspect");
+  });
 });
 
 describe("TLS", () => {
@@ -141,6 +174,14 @@ describe("TLS", () => {
     });
     expect(look(coded("UNSPECIFIED", "CA signature digest algorithm too weak")).verdict).toBe("permanent");
     expect(look(coded("UNSPECIFIED", "no words for it")).verdict).toBe("suspect");
+  });
+
+  it("is read from OpenSSL's own words for a name that the server does not know, which say nothing of an alert", () => {
+    const words =
+      "0:error:0A000458:SSL routines:ssl3_read_bytes:tlsv1 unrecognized name:SSL alert number 112";
+    const found = { verdict: "suspect", code: "ERR_SSL_TLSV1_UNRECOGNIZED_NAME" };
+    expect(look(grpc(14, `No connection established. Last error: Error: ${words}`))).toMatchObject(found);
+    expect(look(coded("EPROTO", `write EPROTO ${words}`))).toMatchObject(found);
   });
 });
 

@@ -1,7 +1,7 @@
 import { parseRetryAfter, parseRetryAfterMs } from "../hints.js";
 import { strong, type Finding } from "./finding.js";
 import { httpEntry, rateLimited } from "./http-statuses.js";
-import { read, readHeader, readInteger } from "./inspect.js";
+import { isFields, read, readHeader, readInteger } from "./inspect.js";
 
 const IN_MILLISECONDS = ["retry-after-ms", "x-ms-retry-after-ms"];
 const REMAINING = ["x-ratelimit-remaining", "ratelimit-remaining", "x-rate-limit-remaining"];
@@ -10,13 +10,14 @@ const RESET = ["x-ratelimit-reset", "ratelimit-reset", "x-rate-limit-reset"];
 const NOTHING_LEFT = /(?:^|[,;\s])(?:remaining|r)=0(?:$|[,;\s])/i;
 
 /**
- * What an HTTP status means that an error carries (`status`, `statusCode`, or the same on its `response`), or that a
- * response thrown as it is carries.
+ * What an HTTP status means that an error carries (`status`, `statusCode`, or the same on its `response`; `code` where
+ * Kubernetes' API says it), or that a response thrown as it is carries.
  */
 export function findHttpStatus(error: unknown, now: number | undefined): Finding | undefined {
   const holders = [error, read(error, "response"), read(error, "res")];
   for (const holder of holders) {
-    const status = readInteger(holder, "status") ?? readInteger(holder, "statusCode");
+    const status =
+      readInteger(holder, "status") ?? readInteger(holder, "statusCode") ?? readKubernetesCode(holder);
     const entry = status === undefined ? undefined : httpEntry(status);
     if (status === undefined || entry === undefined) continue;
     // The status may be on the error, and the headers on its response.
@@ -26,6 +27,12 @@ export function findHttpStatus(error: unknown, now: number | undefined): Finding
     return strong(`HTTP_${status}`, limited ? rateLimited : entry, { retryAfterMs });
   }
   return undefined;
+}
+
+/** A number alone may be an exit code: this one is beside the answer's headers, or in a Status of the API. */
+function readKubernetesCode(holder: unknown): number | undefined {
+  const isAnswer = isFields(read(holder, "headers")) || read(holder, "kind") === "Status";
+  return isAnswer ? readInteger(holder, "code") : undefined;
 }
 
 function readRetryAfter(headers: unknown, now: number | undefined): number | undefined {

@@ -11,7 +11,7 @@ import { badRequest, fetchTexts, opaqueFetch, runtimeNames, fetchTypes } from ".
 import { tlsEntry } from "./tls-codes.js";
 import { tlsCodeIn } from "./tls-phrases.js";
 
-const PROGRAM_ERRORS = ["TypeError", "RangeError", "SyntaxError", "ReferenceError", "EvalError", "URIError"];
+const PROGRAM_ERRORS = ["TypeError", "RangeError", "SyntaxError", "ReferenceError"];
 
 const programError = permanent("program", "The program is wrong, not the network: no wait mends it");
 const foreignTimeout = transient("timeout", "A time limit of the operation's own ran out");

@@ -48,7 +48,7 @@ export const tlsPhrases: readonly (readonly [phrase: RegExp, code: string])[] = 
   [/alert access denied/i, "ERR_SSL_TLSV1_ALERT_ACCESS_DENIED"],
   [/alert decrypt error/i, "ERR_SSL_TLSV1_ALERT_DECRYPT_ERROR"],
   [/alert internal error/i, "ERR_SSL_TLSV1_ALERT_INTERNAL_ERROR"],
-  [/alert unrecognized name|unrecognized_name/i, "ERR_SSL_TLSV1_UNRECOGNIZED_NAME"],
+  [/(?:alert|tlsv1) unrecognized name|unrecognized_name/i, "ERR_SSL_TLSV1_UNRECOGNIZED_NAME"],
   [/no application protocol/i, "ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL"],
   [/key values mismatch/i, "ERR_OSSL_X509_KEY_VALUES_MISMATCH"],
   [/(?:EE|end entity) (?:certificate )?key too (?:weak|small)/i, "EE_KEY_TOO_SMALL"],
