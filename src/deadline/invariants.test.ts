@@ -26,6 +26,12 @@ const states = {
     [20, { ...progress, step: "other" }],
     [30, { ...progress, step: undefined }],
   ),
+  layers: after(
+    plan,
+    [10, progress],
+    [20, { ...progress, step: "extract" }],
+    [30, { ...progress, part: "l2" }],
+  ),
   heldUp: after(plan, [10, enter], [20, { type: "pause", seq: 4 }], [50, { type: "resume", seq: 5 }]),
   paused: after(plan, [10, progress], [20, { type: "pause", seq: 4 }]),
   resumed: after(plan, [20, { type: "pause", seq: 4 }], [50, { type: "resume", seq: 5 }]),
@@ -258,6 +264,9 @@ describe("a damaged state is told", () => {
     expect(faultsOf("fresh", { marks: most })).toEqual([]);
     expect(faultsOf("unlisted", { stallLimitMs: 200 })).toContain(
       "stallLimitMs: 100, by the phase and its marks",
+    );
+    expect(faultsOf("layers", { stallLimitMs: 100 })).toContain(
+      "stallLimitMs: 200, by the phase and its marks",
     );
     expect(faultsOf("heldUp", { stallEndsAt: 451 })).toEqual(["stallEndsAt: between 410 and 450"]);
     expect(faultsOf("cleaned", cleanup("cleaned", { claims: 0 }))).toEqual(["cleanup.claims: at least 1"]);

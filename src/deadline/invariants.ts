@@ -122,17 +122,15 @@ function* stallFaults(state: DeadlineState, phase: DeadlinePhase): Generator<Fau
 }
 
 /**
- * The stall limit that must be in force: that of the latest listed step which has a mark. `undefined` where a run
- * that was begun again may have kept one from before.
+ * The stall limit that must be in force: that of the listed step which began last, whatever parts of an earlier one
+ * came after it. `undefined` where a run that was begun again may have kept one from before.
  */
 function stallLimitOf(state: DeadlineState, phase: DeadlinePhase): number | null | undefined {
   const { stallMs } = phase;
   if (typeof stallMs !== "object") return stallMs ?? null;
-  const limits = state.marks.map(({ step }) =>
-    step !== null && Object.hasOwn(stallMs, step) ? stallMs[step] : undefined,
-  );
-  const latest = limits.findLast((limit) => limit !== undefined);
-  return latest ?? (state.run === 0 ? null : undefined);
+  const begun = [...new Set(state.marks.map(({ step }) => step))];
+  const latest = begun.findLast((step) => step !== null && Object.hasOwn(stallMs, step));
+  return typeof latest === "string" ? stallMs[latest] : state.run === 0 ? null : undefined;
 }
 
 /** Whether a phase whose limits stand by step may have this one in force. */

@@ -173,7 +173,7 @@ function recorded(configuration: StartConfiguration | null, now: number): Record
   return {
     generation: plain(generation),
     digest: digest ?? null,
-    committedAt: typeof committedAt === "number" ? Math.min(committedAt, now) : null,
+    committedAt: typeof committedAt === "number" ? plain(Math.min(committedAt, now)) : null,
   };
 }
 

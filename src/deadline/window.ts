@@ -61,7 +61,7 @@ export function applyEnter(state: DeadlineState, event: EnterEvent, now: number)
  */
 export function applyChange(state: DeadlineState, event: ChangeEvent, now: number): Step {
   const recorded = state.configuration;
-  const committedAt = Math.min(event.committedAt ?? now, now);
+  const committedAt = plain(Math.min(event.committedAt ?? now, now));
   if (recorded !== null) {
     if (event.generation <= recorded.generation) return refused(state, "unchanged");
     if (recorded.committedAt !== null && committedAt < recorded.committedAt)

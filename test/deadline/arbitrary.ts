@@ -32,7 +32,7 @@ export const plans: fc.Arbitrary<PlanDefinition> = fc
       return {
         ...phase,
         name: `phase-${index}`,
-        stallMs: limit === undefined ? undefined : perStep ? { s0: limit, s1: limit } : limit,
+        stallMs: limit === undefined ? undefined : perStep ? { s0: limit, s1: Math.ceil(limit / 2) } : limit,
       };
     }),
   }));
