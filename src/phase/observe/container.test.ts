@@ -6,11 +6,11 @@ import { observePodmanInspect, observePodmanListEntry } from "./podman.js";
 
 describe("container states, by the table of both engines", () => {
   it.each([
-    ["created", state({ Status: "created", StartedAt: "0001-01-01T00:00:00Z" }), "Starting", "Stopping"],
-    ["created, start refused", state({ Status: "created", Error: "port taken" }), "Error", "Stopping"],
-    ["created, code 127", state({ Status: "created", ExitCode: 127 }), "Error", "Stopping"],
+    ["created", state({ Status: "created", StartedAt: "0001-01-01T00:00:00Z" }), "Starting", "Stopped"],
+    ["created, start refused", state({ Status: "created", Error: "port taken" }), "Error", "Stopped"],
+    ["created, code 127", state({ Status: "created", ExitCode: 127 }), "Error", "Stopped"],
     ["initialized", state({ Status: "initialized" }), "Starting", "Stopping"],
-    ["configured", state({ Status: "configured" }), "Starting", "Stopping"],
+    ["configured", state({ Status: "configured" }), "Starting", "Stopped"],
     ["running", state({ Status: "running", Running: true }), "Ready", "Stopping"],
     [
       "running, starting",

@@ -76,7 +76,12 @@ export function containerFacts(state: ContainerState, options: ObserveOptions): 
 function apply(draft: ObservationDraft, state: ContainerState, options: ObserveOptions): void {
   switch (stateWord(state)) {
     case "created":
-    case "configured":
+    case "configured": {
+      // A stop finds nothing to end here, and no engine starts it by itself: under one it is at rest.
+      draft.suspended = isOwnStop(options);
+      created(draft, state);
+      return;
+    }
     case "initialized": {
       created(draft, state);
       return;
