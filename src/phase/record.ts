@@ -119,6 +119,8 @@ export interface ExpectedRun {
 /**
  * The run that a record expects, for an observer's options.
  *
+ * It names none where a start was stopped before anybody saw it come about: its own run and the one before both count.
+ *
  * @example
  * ```ts
  * import { expectedRun, observeDockerInspect } from "slipway/phase";
@@ -132,9 +134,10 @@ export interface ExpectedRun {
  */
 export function expectedRun(record: SandboxRecord): ExpectedRun {
   checkObject("record", record);
+  // A stop of a start that nobody saw come about may meet the run before, and may never meet its own: each counts.
+  const isKnown = record.expectedInstanceId ? record.desired === "running" : record.phase !== "Starting";
   return {
-    instanceId:
-      record.expectedInstanceId ?? (record.phase === "Starting" ? null : (record.instanceId ?? null)),
+    instanceId: isKnown ? (record.expectedInstanceId ?? record.instanceId ?? null) : null,
     previousFinishedAt: record.previousFinishedAt ?? null,
     startRequestedAt: record.startRequestedAt ?? null,
     desired: record.desired,

@@ -3,10 +3,12 @@ import {
   observeDockerInspect,
   observePodmanInspect,
   observePodmanListEntry,
+  observeSandboxResource,
   Reconciler,
   type ExpectedRun,
   type Observation,
   type ObservationSource,
+  type OperationOutcome,
   type SandboxRecord,
 } from "../../src/phase/index.js";
 import { MemoryRecordStore, VirtualClock } from "../../src/testing/index.js";
@@ -68,6 +70,68 @@ describe("a stop of a container that was never started", () => {
     const { store, reconciler } = world({ phase: "Provisioning", desired: "running", since: 0 }, look);
     await reconciler.sweep();
     expect(store.peek("sb")?.phase).toBe("Provisioning");
+    await reconciler.close();
+  });
+});
+
+/** What the run before left, by its name. The driver gives each run objects of its own, or writes its name on them. */
+const KEY = "slipway.dev/instance-id";
+const container =
+  (label: string, Status = "exited"): Look =>
+  (run) =>
+    observeDockerInspect(
+      { inspect: { Id: "c", Config: { Labels: { [KEY]: label } }, State: { Status, ExitCode: 0 } } },
+      { run },
+    );
+const resource =
+  (label: string): Look =>
+  (run) => {
+    const metadata = { name: "sb", uid: "u", generation: 2, annotations: { [KEY]: label } };
+    const sandbox = { kind: "Sandbox", metadata, spec: { replicas: 0 } };
+    return observeSandboxResource({ sandbox, pods: { items: [] } }, { run });
+  };
+
+describe("a stop that overtakes a start before the driver was called", () => {
+  const stopped: SandboxRecord = { phase: "Stopped", desired: "stopped", since: 0, instanceId: "run-6" };
+
+  it.each<[string, Look]>([
+    ["a container with a label", container("run-6")],
+    ["an agent-sandbox with an annotation", resource("run-6")],
+  ])("ends over what the run before left: %s", async (_name, look) => {
+    const { store, reconciler } = world(stopped, look);
+    let lost: Promise<OperationOutcome> | undefined;
+    const called = new Promise<void>((resolve) => {
+      lost = reconciler.operate("sb", "start", {
+        instanceId: "run-7",
+        call: ({ signal }) => {
+          resolve();
+          return new Promise((_resolve, reject) => (signal.onabort = reject));
+        },
+      });
+    });
+    await called;
+    await reconciler.sweep();
+    expect(store.peek("sb")?.phase).toBe("Starting");
+    expect(await reconciler.operate("sb", "stop", { call })).toMatchObject({ outcome: "done" });
+    expect(await lost).toMatchObject({ outcome: "overtaken" });
+    await reconciler.sweep();
+    expect(store.peek("sb")).toMatchObject({ phase: "Stopped", instanceId: "run-6" });
+    await reconciler.close();
+  });
+
+  it("waits for a run that came about in spite of it", async () => {
+    const going: SandboxRecord = { ...stopped, phase: "Stopping", expectedInstanceId: "run-7" };
+    const { store, reconciler } = world(going, container("run-7", "running"));
+    await reconciler.sweep();
+    expect(store.peek("sb")?.phase).toBe("Stopping");
+    await reconciler.close();
+  });
+
+  it("waits for the end of its own run where that has been seen", async () => {
+    const going: SandboxRecord = { ...stopped, phase: "Stopping", instanceId: "run-7" };
+    const { store, reconciler } = world(going, container("run-6"));
+    await reconciler.sweep();
+    expect(store.peek("sb")?.phase).toBe("Stopping");
     await reconciler.close();
   });
 });
