@@ -5,7 +5,7 @@ import {
   isEarlierRun,
   isForeignInstance,
   isOwnStop,
-  isSameInstance,
+  isCertainRun,
   observedAtOf,
 } from "./options.js";
 
@@ -48,7 +48,8 @@ describe("what an observer knows beside the backend's object", () => {
   it("is whose instance it sees: silence on either side is no contradiction", () => {
     const run = { instanceId: "i-1" };
     expect(isForeignInstance({ run }, "i-2")).toBe(true);
-    expect(isSameInstance({ run }, "i-1")).toBe(true);
+    expect(isCertainRun({ run }, "i-1")).toBe(true);
+    expect(isCertainRun({ run: { confirmed: true } }, null)).toBe(true);
     for (const [options, id] of [
       [{ run }, "i-1"],
       [{ run }, null],
@@ -64,7 +65,7 @@ describe("what an observer knows beside the backend's object", () => {
       [{}, "i-1"],
       [{}, null],
     ] as const)
-      expect(isSameInstance(options, id)).toBe(false);
+      expect(isCertainRun(options, id)).toBe(false);
   });
 
   it("of another run leaves that there is something, and nothing of how that ended", () => {

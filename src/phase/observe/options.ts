@@ -67,9 +67,9 @@ export function isForeignInstance({ run }: ObserveOptions, instanceId: string | 
   return expected !== null && instanceId !== null && expected !== instanceId;
 }
 
-/** Whether the object says that it is of the very run that is expected. */
-export function isSameInstance({ run }: ObserveOptions, instanceId: string | null): boolean {
-  return instanceId !== null && instanceId === (run?.instanceId ?? null);
+/** Whether a guess by times must yield: the object names the run that is expected, or that run is past its start. */
+export function isCertainRun({ run }: ObserveOptions, instanceId: string | null): boolean {
+  return run?.confirmed === true || (instanceId !== null && instanceId === (run?.instanceId ?? null));
 }
 
 /** Takes the end of another run out of an observation: what is left is known to be behind. */

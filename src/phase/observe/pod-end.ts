@@ -1,7 +1,7 @@
 import type { ObservationDraft } from "../observation.js";
 import { exitCause } from "./exit-code.js";
 import { fail } from "./failure.js";
-import { dropOtherRun, isEarlierRun, isOwnStop, isSameInstance, type ObserveOptions } from "./options.js";
+import { dropOtherRun, isEarlierRun, isOwnStop, isCertainRun, type ObserveOptions } from "./options.js";
 import type { PodContainer } from "./pod-containers.js";
 import { disruptionCause, isPlaceholderExit, podCause } from "./pod-reasons.js";
 import { KUBERNETES_PRECISION_MS, type PodView } from "./pod-view.js";
@@ -37,7 +37,7 @@ function isEarlierEnd(
   instanceId: string | null,
 ): boolean {
   if (finishedAt !== null) return isEarlierRun(options, finishedAt, KUBERNETES_PRECISION_MS);
-  if (options.run?.confirmed === true || isSameInstance(options, instanceId)) return false;
+  if (isCertainRun(options, instanceId)) return false;
   return isEarlierRun(options, view.changedBy, KUBERNETES_PRECISION_MS);
 }
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { type Json, phaseOf, pod, see, type Shape, terminated, waiting } from "../../../test/phase/pods.js";
 import { derivePhase } from "../derive-phase.js";
 import type { Observation } from "../observation.js";
+import { expectedRun, type SandboxRecord } from "../record.js";
 import { observePod } from "./pod.js";
 
 describe("a pod that was not found, or not asked about", () => {
@@ -242,6 +243,29 @@ describe("a pod that goes away", () => {
     expect(observePod({ pod: named }, { run }).stale).toBe(true);
     expect(observePod({ pod: going("2026-10-20T11:59:54Z") }, { run }).stale).toBe(false);
     expect(observePod({ pod: going("2026-10-20T11:59:53Z") }, { run }).stale).toBe(true);
+  });
+
+  it("is this run's where the run was usable, as one of a warm pool, or one whose start was asked for again", () => {
+    const old = going("2026-10-20T09:00:00Z");
+    for (const [phase, next] of [
+      ["Ready", "Stopping"],
+      ["Stopping", "Stopping"],
+      ["Starting", "Starting"],
+      ["Provisioning", "Provisioning"],
+    ] as const) {
+      const record: SandboxRecord = { phase, desired: "running", since: 0, ...run };
+      const observation = observePod({ pod: old }, { run: expectedRun(record) });
+      expect([phase, derivePhase({ record, observation, now: 0 }).phase]).toEqual([phase, next]);
+    }
+    const ready: SandboxRecord = { phase: "Ready", desired: "running", since: 0, ...run };
+    const done = pod({ phase: "Succeeded", main: terminated(0, "Completed", "2026-10-20T12:00:05Z") });
+    const metadata = { ...(old["metadata"] as Json), ...(done["metadata"] as Json) };
+    const deletionTimestamp = "2026-10-20T12:00:29Z";
+    const ended = observePod(
+      { pod: { ...done, metadata: { ...metadata, deletionTimestamp } } },
+      { run: expectedRun(ready) },
+    );
+    expect(derivePhase({ record: ready, observation: ended, now: 0 }).phase).toBe("Completed");
   });
 });
 

@@ -7,9 +7,9 @@ import {
   dropOtherRun,
   instanceKeyOf,
   isEarlierRun,
+  isCertainRun,
   isForeignInstance,
   isRefusal,
-  isSameInstance,
   observedAtOf,
   withoutObject,
   type ObserveOptions,
@@ -102,13 +102,16 @@ function readyOf({ ready, terminating }: PodView): boolean | null {
   return ready.status === "true";
 }
 
-/** A pod that is going away and was made before this start was asked for is the previous run's. */
+/**
+ * A pod that is going away and was made before this start was asked for is the previous run's. A run that is usable may
+ * live in an older one: in one of a warm pool, or after its start was asked for again.
+ */
 function isPredecessor(
   { terminating, madeBy }: PodView,
   instanceId: string | null,
   options: ObserveOptions,
 ): boolean {
-  if (!terminating || isSameInstance(options, instanceId)) return false;
+  if (!terminating || isCertainRun(options, instanceId)) return false;
   return isEarlierRun(options, madeBy, KUBERNETES_PRECISION_MS);
 }
 
