@@ -17,7 +17,8 @@ import { enter, unchanged, type Transition } from "./transition.js";
  *
  * @param record - As written when the operation was accepted.
  * @param previous - As it was before.
- * @param observation - A look made after the failure; `null` when that failed too.
+ * @param observation - A look made after the failure, for the run that `record` expects, or `previous` where a delete
+ *   failed, which gives that back; `null` when the look failed too.
  * @param now - Epoch milliseconds. Default: the record's `since`.
  *
  * @example
