@@ -18,6 +18,8 @@ export function isNotFound(error: unknown): boolean {
   return (
     NOT_FOUND_CODES.has(object["code"]) ||
     NOT_FOUND_CODES.has(object["statusCode"]) ||
+    // Podman's own answer.
+    NOT_FOUND_CODES.has(object["response"]) ||
     (typeof object["status"] !== "string" && NOT_FOUND_CODES.has(object["status"])) ||
     at(object, "response", "status") === 404 ||
     at(object, "response", "statusCode") === 404
