@@ -119,9 +119,10 @@ ${ruleTables(phaseRules)}
 ## The gates
 
 Which operation is open follows from the same record and facts. Delete is always open, and from every phase that start
-refuses, stop leads to one that it accepts; only a pinned isolation backend that is not selected, or a cleanup that is
-still owed, keeps start closed until it is settled. \`fresh\`, \`resume\` and \`restart\` keep identity and workspace;
-\`retry\` is the same operation again; \`noop\` makes no driver call.
+refuses, stop leads to one that it accepts, once the backend shows that nothing runs. A pinned isolation backend that is
+not selected, or a cleanup that is still owed, keeps start closed until it is settled; what was lost with its compute
+object (\`ComputeResourceMissing\`) can only be deleted, unless the driver removes compute when it stops. \`fresh\`, \`resume\`
+and \`restart\` keep identity and workspace; \`retry\` is the same operation again; \`noop\` makes no driver call.
 
 ### Start
 
