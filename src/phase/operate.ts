@@ -208,7 +208,9 @@ async function recover(
     if (current === null || !isSameIntent(current.record, called.record)) break;
     const { record } = current;
     // What a delete gives back wants to run again: under delete intent any end would count, the run's before too.
-    const observation = await host.observe(operation === "delete" ? { ...current, record: previous } : current);
+    const observation = await host.observe(
+      operation === "delete" ? { ...current, record: previous } : current,
+    );
     const resolved = resolveFailedOperation(record, previous, operation, observation, clock.now(), policy);
     if (!resolved.changed) return { outcome: "failed", gate, record: resolved.record, error };
     const written = await store.compareAndSwap(current.id, current.version, resolved.record);
