@@ -72,8 +72,8 @@ export abstract class AttemptRace extends Interruption implements Pausing, Alarm
     } catch (error) {
       this.threw(attempt, error);
     }
+    if (this.#current === attempt) this.#armAttempt();
     if (this.#current !== attempt) return undefined;
-    this.#armAttempt();
     return execute<V>(this.asSignal(), (resolve, reject) => {
       Attempt.awaitedBy(attempt, resolve as (value: unknown) => void, reject);
       return () => rejectedWith(this.interruptedWith());
@@ -144,6 +144,8 @@ export abstract class AttemptRace extends Interruption implements Pausing, Alarm
 
   #armAttempt(): void {
     const remaining = Math.max(Math.ceil(this.remainingMs()), 1);
+    // Whoever says how much is left may have aborted the run: nothing rings for it any more.
+    if (this.#current === undefined) return;
     this.#setAlarm(Math.min(this.record.attemptEndsAt(), this.record.now() + remaining));
   }
 
