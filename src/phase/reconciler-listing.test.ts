@@ -82,7 +82,7 @@ describe("a sweep", () => {
 
 describe("a listing that would not come to its end", () => {
   const pages = (cursor: unknown) => () => Promise.resolve({ items: [], cursor: cursor as string | null });
-  const expected = "must be null on the last page, else a text other than that of the page before, got";
+  const expected = "must be null on the last page, else a new text, got";
 
   it.each([
     [undefined, "undefined"],

@@ -17,8 +17,8 @@ import {
 import { ReconcileLoop } from "./reconcile-loop.js";
 import { reconcileRecord } from "./reconcile-record.js";
 import { expectedRun, type SandboxRecord } from "./record.js";
-import { nextCursor } from "./page-cursor.js";
-import type { Page, ObservedSandbox, StoredRecord } from "./ports.js";
+import { eachItem } from "./each-item.js";
+import type { StoredRecord } from "./ports.js";
 import type { ReconcileOutcome, SweepReport } from "./reconcile-outcome.js";
 
 const NOT_LISTED: Observation = Object.freeze(absent(null));
@@ -94,20 +94,22 @@ export class Reconciler {
     } catch (error) {
       return { seen: 0, outcomes: [], complete: false, error };
     }
-    const changes: Promise<ReconcileOutcome>[] = [];
+    const { store } = this.#options;
+    const looks: Promise<ReconcileOutcome>[] = [];
     let seen = 0;
-    let cursor: string | null = null;
-    do {
-      const page: Page<StoredRecord> = await this.#options.store.list(cursor);
-      for (const stored of page.items) {
-        seen += 1;
-        if (this.#isSettled(stored, listed.get(stored.id))) continue;
-        changes.push(this.#lookAside(stored.id));
-      }
-      cursor = nextCursor("store.list", cursor, page);
-    } while (cursor !== null);
-    const outcomes = (await Promise.all(changes)).filter(({ outcome }) => outcome !== "unchanged");
-    return { seen, outcomes, complete: true, error: null };
+    let outcomes: readonly ReconcileOutcome[];
+    const take = (stored: StoredRecord): void => {
+      seen += 1;
+      if (!this.#isSettled(stored, listed.get(stored.id))) looks.push(this.#lookAside(stored.id));
+    };
+    try {
+      await eachItem("store.list", (cursor) => store.list(cursor), take);
+    } finally {
+      // Also where the store breaks off: whoever closes waits for the sweep, and with it for the looks that wait in line.
+      outcomes = await Promise.all(looks);
+    }
+    const changes = outcomes.filter(({ outcome }) => outcome !== "unchanged");
+    return { seen, outcomes: changes, complete: true, error: null };
   }
 
   /**
@@ -158,13 +160,13 @@ export class Reconciler {
   }
 
   async #list(): Promise<ReadonlyMap<string, Observation>> {
+    const { source } = this.#options;
     const listed = new Map<string, Observation>();
-    let cursor: string | null = null;
-    do {
-      const page: Page<ObservedSandbox> = await this.#options.source.list(cursor, this.#closing.signal);
-      for (const { id, observation } of page.items) listed.set(id, observation);
-      cursor = nextCursor("source.list", cursor, page);
-    } while (cursor !== null);
+    await eachItem(
+      "source.list",
+      (cursor) => source.list(cursor, this.#closing.signal),
+      ({ id, observation }) => listed.set(id, observation),
+    );
     return listed;
   }
 
@@ -174,10 +176,15 @@ export class Reconciler {
    */
   #isSettled({ id, record }: StoredRecord, listed: Observation | undefined): boolean {
     const observation = listed ?? NOT_LISTED;
-    if (this.#isMismatch(id, record, observation)) return false;
     const { session, clock, policy } = this.#options;
-    const { changed, decision } = reconcileRecord(record, observation, session(id), clock.now(), policy);
-    return !changed && decision.phase !== "Deleted" && !decision.effects.includes("prune-candidate");
+    try {
+      if (this.#isMismatch(id, record, observation)) return false;
+      const { changed, decision } = reconcileRecord(record, observation, session(id), clock.now(), policy);
+      return !changed && decision.phase !== "Deleted" && !decision.effects.includes("prune-candidate");
+    } catch {
+      // What cannot be decided of one record is said by the look at it, and does not end the sweep of the others.
+      return false;
+    }
   }
 
   /** A look that never rejects: one record that cannot be written must not end the sweep of the others. */
