@@ -1,5 +1,5 @@
 import { stateIsolationMismatch } from "../conditions/index.js";
-import { checkObject } from "./check-input.js";
+import { checkMoment, checkObject, checkOperation } from "./check-input.js";
 import { isMarked } from "./evidence.js";
 import type { GateDecision, Operation, OperationRoute } from "./gates/index.js";
 import { ISOLATION_BACKEND_MISMATCH } from "./reasons.js";
@@ -26,6 +26,8 @@ export interface AcceptOptions {
  * it differs: somebody else may have stopped or removed the run before the caller asked. Identity of the sandbox and
  * its workspace are never touched; a start fences off the previous run by `previousFinishedAt` and `startRequestedAt`.
  *
+ * @throws {@link SlipwayError} `INVALID_OPTION` for no record, gate or options, no `now` in them, or an unknown operation.
+ *
  * @example
  * ```ts
  * import { acceptOperation, allowedOperations } from "slipway/phase";
@@ -46,7 +48,8 @@ export function acceptOperation(
   checkObject("record", record);
   checkObject("gate", gate);
   if (!gate.allowed) return unchanged(record, gate.reason);
-  checkObject("options", options);
+  checkOperation(operation);
+  checkMoment(options);
   if (gate.route === "noop" || (gate.route === "retry" && operation !== "start"))
     return intended(record, intents[operation], options.now);
   switch (operation) {

@@ -18,7 +18,7 @@ export function checkInput(input: unknown): void {
     throw wrong("observation", "an object or null", observation);
   if (session !== undefined && typeof session !== "object")
     throw wrong("session", "an object or null", session);
-  if (typeof now !== "number" || Number.isNaN(now)) throw wrong("now", "a number of epoch milliseconds", now);
+  checkNow(now);
 }
 
 /**
@@ -33,15 +33,38 @@ export function checkObject(name: string, value: unknown): void {
 }
 
 /**
- * Refuses a misspelt `by`, which would open what only a user may do.
+ * Refuses options of which no instant can be taken: it would be written down, and mean nothing to whoever reads it.
  *
- * @throws SlipwayError `INVALID_OPTION` naming it.
+ * @throws SlipwayError `INVALID_OPTION` naming the field.
  *
  * @internal
  */
-export function checkBy(by: unknown): void {
-  if (by !== undefined && by !== "user" && by !== "automatic")
-    throw invalid("INVALID_OPTION", "phase input", "by", '"user" or "automatic"', by);
+export function checkMoment(options: { readonly now: number }): void {
+  checkObject("options", options);
+  checkNow(options.now);
+}
+
+/**
+ * Refuses a misspelt word of the caller's own, which would be taken for the one that is left.
+ *
+ * @throws SlipwayError `INVALID_OPTION` naming the argument.
+ *
+ * @internal
+ */
+export function checkWord(name: string, value: unknown, ...words: readonly string[]): void {
+  if (!words.includes(value as string)) {
+    const expected = words.map((word) => JSON.stringify(word)).join(" or ");
+    throw invalid("INVALID_OPTION", "phase input", name, expected, value);
+  }
+}
+
+/** @internal */
+export function checkOperation(operation: unknown): void {
+  checkWord("operation", operation, "start", "stop", "delete");
+}
+
+function checkNow(now: unknown): void {
+  if (typeof now !== "number" || Number.isNaN(now)) throw wrong("now", "a number of epoch milliseconds", now);
 }
 
 function wrong(field: string, expected: string, value: unknown): Error {

@@ -1,4 +1,6 @@
+import { invalid, kindOf } from "../errors.js";
 import { acceptOperation } from "./accept-operation.js";
+import { checkObject, checkOperation } from "./check-input.js";
 import { allowedOperations, type GateDecision, type Operation, type OperationRoute } from "./gates/index.js";
 import type { KeyedLock } from "./keyed-lock.js";
 import type { Observation } from "./observation.js";
@@ -97,6 +99,7 @@ export async function runOperation(
   operation: Operation,
   options: OperateOptions,
 ): Promise<OperationOutcome> {
+  checkCall(operation, options);
   const accepted = await accept(host, id, operation, options);
   if ("outcome" in accepted) return accepted;
   const { gate } = accepted;
@@ -119,6 +122,15 @@ export async function runOperation(
   } finally {
     if (host.running.get(id) === running) host.running.delete(id);
   }
+}
+
+/** A mistake is to be told before an intent is written that nothing could carry out. */
+function checkCall(operation: Operation, options: OperateOptions): void {
+  checkOperation(operation);
+  checkObject("options", options);
+  const { call } = options;
+  if (typeof call !== "function")
+    throw invalid("INVALID_OPTION", "phase input", "call", "a function", call, kindOf(call));
 }
 
 /** Gate and durable intent, decided again on a conflict: the later writer sees what the earlier one wrote. */

@@ -117,6 +117,8 @@ export class Reconciler {
    * {@link resolveFailedOperation}. A different operation aborts the signal of the one that runs, waits for its end
    * and takes over; the same one joins it. An operation that was overtaken makes no driver call.
    * The driver call in the options gets the route, the record as written and a signal.
+   *
+   * Rejects with {@link SlipwayError} `INVALID_OPTION` for an unknown operation or a call that is none.
    */
   operate(id: string, operation: Operation, options: OperateOptions): Promise<OperationOutcome> {
     const host = {

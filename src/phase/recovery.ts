@@ -1,4 +1,4 @@
-import { checkObject } from "./check-input.js";
+import { checkMoment, checkObject, checkWord } from "./check-input.js";
 import { isCurrent, isMarked, isOwnEnd, isShutdownEnd } from "./evidence.js";
 import type { Observation } from "./observation.js";
 import {
@@ -24,6 +24,8 @@ const RESUMABLE: ReadonlySet<string> = new Set(["ContainerRuntimeRestart", "Cont
  * backend shows, except after a runtime restart. No result is what the gateway's own shutdown ended
  * ({@link planShutdown}), nor, for a `Starting` record, an end that is not known to be of the start under way.
  *
+ * @throws {@link SlipwayError} `INVALID_OPTION` for no record or options, or no `now` in them.
+ *
  * @example
  * ```ts
  * import { planRecovery } from "slipway/phase";
@@ -36,7 +38,7 @@ const RESUMABLE: ReadonlySet<string> = new Set(["ContainerRuntimeRestart", "Cont
  */
 export function planRecovery(record: SandboxRecord, options: SweepOptions): SweepPlan {
   checkObject("record", record);
-  checkObject("options", options);
+  checkMoment(options);
   const { now } = options;
   const seen = options.observation ?? null;
   const call = recoveryCall(record, options);
@@ -137,6 +139,8 @@ function isResumable({ reason, exitCode }: SandboxRecord, policy: PhasePolicy | 
  * The record after a recovery call. A start fences off what happened while the gateway was down; one that was under way
  * is the same start again, as it is under the gate's route `retry`.
  *
+ * @throws {@link SlipwayError} `INVALID_OPTION` for no record or options, no `now` in them, or an unknown call or result.
+ *
  * @example
  * ```ts
  * import { applyRecovery } from "slipway/phase";
@@ -155,7 +159,9 @@ export function applyRecovery(
   options: SweepOptions,
 ): Transition {
   checkObject("record", record);
-  checkObject("options", options);
+  checkMoment(options);
+  checkWord("call", call, "start", "stop");
+  checkWord("result", result, "ok", "not-found", "error");
   const { now } = options;
   const left = unmarked(record, now);
   if (call === "stop") {

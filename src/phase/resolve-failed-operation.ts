@@ -1,4 +1,4 @@
-import { checkObject } from "./check-input.js";
+import { checkObject, checkOperation } from "./check-input.js";
 import { isOwnEnd } from "./evidence.js";
 import type { Operation } from "./gates/index.js";
 import type { Observation } from "./observation.js";
@@ -20,6 +20,7 @@ import { enter, unchanged, type Transition } from "./transition.js";
  * @param observation - A look made after the failure, for the run that `record` expects, or `previous` where a delete
  *   failed, which gives that back; `null` when the look failed too.
  * @param now - Epoch milliseconds. Default: the record's `since`.
+ * @throws {@link SlipwayError} `INVALID_OPTION` for no record, or an unknown operation.
  *
  * @example
  * ```ts
@@ -41,6 +42,7 @@ export function resolveFailedOperation(
   policy?: PhasePolicy,
 ): Transition {
   checkObject("record", record);
+  checkOperation(operation);
   const at = now ?? record.since;
   const seen = (observation?.exists ?? null) === null ? null : observation;
   switch (operation) {

@@ -1,4 +1,4 @@
-import { checkObject } from "./check-input.js";
+import { checkMoment, checkObject, checkWord } from "./check-input.js";
 import { isMarked } from "./evidence.js";
 import type { SandboxRecord } from "./record.js";
 import type { RecoveryResult, SweepOptions, SweepPlan } from "./sweep.js";
@@ -13,6 +13,8 @@ import { unmarked, type Transition } from "./transition.js";
  * ends. How the call ended goes to {@link applyShutdown}. Close whatever looks at the backend first (a `Reconciler`): a
  * look that is applied in between records the end that it sees, and only a recovery takes that back.
  *
+ * @throws {@link SlipwayError} `INVALID_OPTION` for no record or options, or no `now` in them.
+ *
  * @example
  * ```ts
  * import { planShutdown } from "slipway/phase";
@@ -25,7 +27,7 @@ import { unmarked, type Transition } from "./transition.js";
  */
 export function planShutdown(record: SandboxRecord, options: SweepOptions): SweepPlan {
   checkObject("record", record);
-  checkObject("options", options);
+  checkMoment(options);
   const { managesLifecycle, now } = options;
   const runs =
     record.phase === "Provisioning" ||
@@ -47,6 +49,8 @@ export function planShutdown(record: SandboxRecord, options: SweepOptions): Swee
  * The record after the stop that a shutdown asked for. One that failed takes back that it was asked for: what runs on
  * may end by itself, and such an end is a result, which is not replayed.
  *
+ * @throws {@link SlipwayError} `INVALID_OPTION` for no record or options, no `now` in them, or an unknown result.
+ *
  * @example
  * ```ts
  * import { applyShutdown, planShutdown } from "slipway/phase";
@@ -64,7 +68,8 @@ export function applyShutdown(
   options: SweepOptions,
 ): Transition {
   checkObject("record", record);
-  checkObject("options", options);
+  checkMoment(options);
+  checkWord("result", result, "ok", "not-found", "error");
   const next = result === "error" ? unmarked(record, options.now) : record;
   return { record: next, changed: next !== record, refused: null };
 }

@@ -24,7 +24,13 @@ function givesUpAt(question: number, reason: unknown): RetryDeadline {
 }
 
 describe("a caller who gives up while a run asks for the time left", () => {
-  const questions = ["before the run", "before the attempt", "for the alarm", "by the alarm", "for the next alarm"];
+  const questions = [
+    "before the run",
+    "before the attempt",
+    "for the alarm",
+    "by the alarm",
+    "for the next alarm",
+  ];
   for (const [index, when] of questions.entries()) {
     for (const reason of [new Error("given up"), null]) {
       it(`${when}, with ${String(reason)}: the run rejects with that, and no timer is left`, async () => {

@@ -2,7 +2,7 @@ import { startRules } from "./start-rules.js";
 import { stopRules } from "./stop-rules.js";
 import { deleteRules } from "./delete-rules.js";
 import type { GateDecision, GateInput, GateRule, Operation } from "./gate-rule.js";
-import { checkBy, checkInput } from "../check-input.js";
+import { checkInput, checkWord } from "../check-input.js";
 
 /**
  * The three gates of a sandbox at one moment.
@@ -31,7 +31,7 @@ export type AllowedOperations = Readonly<Record<Operation, GateDecision>>;
  */
 export function allowedOperations(input: GateInput): AllowedOperations {
   checkInput(input);
-  checkBy(input.by);
+  if (input.by !== undefined) checkWord("by", input.by, "user", "automatic");
   return {
     start: gate(startRules, input),
     stop: gate(stopRules, input),
