@@ -1,3 +1,5 @@
+import type { TextRange } from "./hidden-ranges.js";
+
 /** What is expected of a policy, as its errors say it. */
 const EXPECTED = [
   "1",
@@ -27,6 +29,6 @@ const OWN_WORDS = new RegExp(
 );
 
 /** From where to where these words stand in a text. */
-export function ownWordsIn(text: string): readonly (readonly [number, number])[] {
+export function ownWordsIn(text: string): readonly TextRange[] {
   return [...text.matchAll(OWN_WORDS)].map(({ index, 0: words }) => [index, index + words.length]);
 }

@@ -1,13 +1,17 @@
 import type { SupervisorReport } from "../decide/supervisor-report.js";
 import type { SandboxRecord } from "../record/record.js";
+import { HiddenRanges, type TextRange } from "./hidden-ranges.js";
 import { ownWordsIn } from "./own-words.js";
 
 /** What stands in the place of something that is nobody's business. */
 export const HIDDEN = "[hidden]";
 
 const PREFIX = "slipway-attempt-";
-/** The token of any attempt, in any text: it is known by its form, as long as nobody asks whose it is. */
-const ATTEMPT_TOKEN = /slipway-attempt-[A-Za-z0-9_-]+/g;
+/**
+ * The token of any attempt, in any text: it is known by its form, as long as nobody asks whose it is. And what was hidden
+ * before, which is no text of anybody's.
+ */
+const KNOWN = /slipway-attempt-[A-Za-z0-9_-]+|\[hidden\]/g;
 
 /** A value of fewer characters is hidden where it stands as a word: inside of words each of its like would be hidden. */
 const ANYWHERE = 6;
@@ -23,13 +27,23 @@ export function attemptToken(newId: () => string): string {
  * of a longer word, and so are the ways in which programs write a text down again. The gateway's own words stay.
  */
 export function withoutSecrets(text: string, secrets: readonly string[]): string {
-  return spelledOut(secrets).reduce(hide, text).replaceAll(ATTEMPT_TOKEN, HIDDEN);
+  const hidden = new HiddenRanges(text);
+  for (const { index, 0: known } of text.matchAll(KNOWN)) hidden.add([index, index + known.length]);
+  let own: readonly TextRange[] | undefined;
+  for (const secret of spelledOut(secrets)) {
+    for (const range of hidden.placesOf(secret, secret.length < ANYWHERE)) {
+      // Only what lies within the gateway's own words altogether is no quotation.
+      own ??= ownWordsIn(text);
+      if (!own.some(([from, to]) => from <= range[0] && range[1] <= to)) hidden.add(range);
+    }
+  }
+  return hidden.replacedBy(HIDDEN);
 }
 
 /** Of one list many texts are cleared. */
 const known = new WeakMap<readonly string[], readonly string[]>();
 
-/** Every spelling of each, a longer one first: it may contain a shorter one. */
+/** Every spelling of each, a longer one first: beside what it hides a shorter one is a word. */
 function spelledOut(secrets: readonly string[]): readonly string[] {
   const found = known.get(secrets);
   if (found !== undefined) return found;
@@ -38,35 +52,12 @@ function spelledOut(secrets: readonly string[]): readonly string[] {
   return spelled;
 }
 
-function hide(text: string, secret: string): string {
-  if (!text.includes(secret)) return text;
-  const escaped = secret.replaceAll(SYNTAX, "\\$&");
-  // A word ends where anything else begins, also at the secret's own edge.
-  const [before, after] =
-    secret.length >= ANYWHERE ? ["", ""] : [`(?<!${WORD}(?=${WORD}))`, `(?!(?<=${WORD})${WORD})`];
-  const pattern = `${before}${escaped}${after}`;
-  // What an earlier secret left in its place is no text of anybody's.
-  return text
-    .split(HIDDEN)
-    .map((part) => hideOutsideOwnWords(part, new RegExp(pattern, "gu")))
-    .join(HIDDEN);
-}
-
-/** Only what lies within the gateway's own words altogether is no quotation. */
-function hideOutsideOwnWords(text: string, secret: RegExp): string {
-  const own = ownWordsIn(text);
-  return text.replaceAll(secret, (found, at: number) =>
-    own.some(([from, to]) => from <= at && at + found.length <= to) ? found : HIDDEN,
-  );
-}
-
-const WORD = "[\\p{L}\\p{N}_]";
-const SYNTAX = /[\\^$.*+?()[\]{}|/]/g;
-
 /** What a text may quote of a value: all of it, what programs make of one from a file, and a line of several. */
 function quotable(value: string): readonly string[] {
   const lines = value.split(/[\r\n]+/).map((line) => line.trim());
-  return [value, value.trim(), ...lines.filter((line) => line.length >= ANYWHERE)];
+  // Half a character is none in what a program is given.
+  const given = Buffer.from(value).toString();
+  return [value, value.trim(), given, ...lines.filter((line) => line.length >= ANYWHERE)];
 }
 
 /** A value as it is, in a JSON text, in a URL or a form, and in base64, with what may be quoted of it. */
