@@ -13,17 +13,23 @@ export class InvalidInputError extends Error {
     this.expected = expected;
     this.value = value;
   }
+
+  /** The message without what is hidden of the value, which is shortened only then: half a secret is not known any more. */
+  discreetly(hide: (text: string) => string): string {
+    return hide(`${this.field} must be ${this.expected}, got ${shorten(hide(textOf(this.value)))}`);
+  }
 }
 
 const SHOWN = 120;
 
 /** A short rendering of any value for a message. */
 export function showValue(value: unknown): string {
-  return shorten(value === undefined ? "nothing" : textOf(value));
+  return shorten(textOf(value));
 }
 
 /** JSON where there is one: not of a function, a symbol, a bigint, nor of what refuses to be read. */
 function textOf(value: unknown): string {
+  if (value === undefined) return "nothing";
   if (typeof value === "bigint") return `${value}n`;
   try {
     const text = JSON.stringify(value) as string | undefined;

@@ -5,14 +5,15 @@ import type { DriverProgress } from "./driver.js";
 const count = z.custom<number>((value) => typeof value === "number" && value >= 0 && value < Infinity, {
   error: "expected a number, 0 or more",
 });
-const name = z.string().min(1, "expected a text that is not empty");
+/** As long as what steps are kept by takes names and labels: what it refuses itself is lost, each time that it is said. */
+const name = z.string().min(1, "expected a text that is not empty").max(256);
 const schema: z.ZodType<DriverProgress> = z.object({
   step: name,
   label: name,
   activeLabel: name.optional(),
   subject: z.string(),
   unit: z.enum(["bytes", "none"]),
-  part: z.string().optional(),
+  part: name.optional(),
   position: count.optional(),
   total: count.optional(),
   busySeconds: count.optional(),

@@ -79,7 +79,7 @@ export async function launch(
     },
     onRefused: (why) => deps.refusals.note(id, "progress", why, clock.now()),
     onOvertaken: (why) => controller.abort(new Error(`the work no longer counts: ${why}`)),
-    onError: (error) => deps.log("progress-lost", { sandbox: id, error: messageOf(error) }),
+    onError: (error) => deps.log("progress-lost", { sandbox: id, error: discreetly(error, record) }),
   });
   const keeper = new AbortController();
   void keepLease(id, { ...mint, run }, keeper.signal, controller, deps);
@@ -105,6 +105,9 @@ export async function launch(
   }
 }
 
+/** Kinds of malformed reports that are told of one launch: a driver that makes fields up is told so often and no more. */
+const MOST_KINDS = 20;
+
 /** A malformed report is the driver's mistake and harms nobody else: it is said, each kind of it once, and left out. */
 function checkedReport(
   record: SandboxRecord,
@@ -119,12 +122,18 @@ function checkedReport(
       const { id } = record;
       deps.refusals.note(id, "progress", "malformed", deps.clock.now());
       const kind = error instanceof InvalidInputError ? error.field : "";
-      if (said.has(kind)) return;
+      if (said.has(kind) || said.size >= MOST_KINDS) return;
       said.add(kind);
-      const message = withoutSecrets(messageOf(error), secretsOf(record));
-      deps.log("progress-malformed", { sandbox: id, error: message });
+      deps.log("progress-malformed", { sandbox: id, error: discreetly(error, record) });
     }
   };
+}
+
+/** What went wrong, without what the sandbox has for itself. */
+function discreetly(error: unknown, record: SandboxRecord): string {
+  const secrets = secretsOf(record);
+  const hide = (text: string): string => withoutSecrets(text, secrets);
+  return error instanceof InvalidInputError ? error.discreetly(hide) : hide(messageOf(error));
 }
 
 function requestFor(
@@ -254,7 +263,7 @@ async function writeFailure(
   const { records, log } = deps;
   const permanent = error instanceof PermanentDriverError;
   const reason = permanent ? error.reason : "LocalDriverFailed";
-  const message = withoutSecrets(messageOf(error), secretsOf(record));
+  const message = discreetly(error, record);
   if (permanent) deps.reasons.failed(record.spec.driver, reason);
   log("launch-failed", { sandbox: id, run, permanent, error: message });
   const seen = permanent ? null : await deps.looks.look(record, signal);

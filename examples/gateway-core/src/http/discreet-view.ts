@@ -3,7 +3,7 @@ import type { SandboxRecord } from "../record/record.js";
 import type { DeadlineView, SandboxView } from "./view.js";
 
 /**
- * The view without the sandbox's own secrets in anything that somebody else worded: a backend, a driver's client, a
+ * The view without the sandbox's own secrets in anything that somebody else worded: a backend, a driver or its client, a
  * supervisor. What the user worded, command and image, is the user's to keep clean.
  */
 export function discreetView(view: SandboxView, record: SandboxRecord): SandboxView {
@@ -26,6 +26,13 @@ export function discreetView(view: SandboxView, record: SandboxRecord): SandboxV
       };
     }),
     deadline: deadline && discreetDeadline(deadline, hide),
+    steps: view.steps.map((step) => ({
+      ...step,
+      label: hide(step.label),
+      activeLabel: hide(step.activeLabel),
+      // The image's own step is about what the user called it.
+      subject: step.subject === view.image.name ? step.subject : hide(step.subject),
+    })),
   };
 }
 
