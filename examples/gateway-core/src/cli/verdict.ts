@@ -38,43 +38,57 @@ export async function tellVerdict(
   limitMs = VERDICT_LIMIT_MS,
 ): Promise<number> {
   const { generation } = updated.configuration;
-  const judged = limitMs > 0 && isJudgedSoon(updated) ? await judgedView(client, updated, limitMs) : null;
-  const verdict = judged && verdictOf(judged, generation);
-  if (json && judged !== null) printJson(judged);
-  if (!json) console.error(safeText(`${updated.name}: ${sentence(judged ?? updated, generation, verdict)}`));
+  const isAwaited = limitMs > 0 && isJudgedSoon(updated);
+  const seen = isAwaited ? await lastView(client, updated, limitMs) : updated;
+  const verdict = seen && verdictOf(seen, generation);
+  if (json && seen !== null && verdict !== null) printJson(seen);
+  if (!json) console.error(safeText(`${updated.name}: ${sentence(seen, updated, verdict)}`));
   return verdict?.accepted === false ? EXIT_FAILED : 0;
 }
 
 function sentence(
-  { name, appliedGeneration, phase }: SandboxView,
-  generation: number,
+  seen: SandboxView | null,
+  { name, configuration: { generation } }: SandboxView,
   verdict: Verdict | null,
 ): string {
+  if (seen === null) return `generation ${generation} was not judged: the sandbox is gone`;
   if (verdict?.accepted === true) return `generation ${generation} was accepted`;
+  const { appliedGeneration, phase, configuration: current } = seen;
   if (verdict !== null) {
     const kept = phase === "Ready" ? `; generation ${appliedGeneration} stays in force` : "";
     return `generation ${generation} was rejected: ${verdict.message}${kept}`;
   }
+  if (current.generation !== generation)
+    return `generation ${generation} was replaced by generation ${current.generation} before it was judged`;
   const look = `see the condition ConfigurationReady of "get ${name}"`;
   return `generation ${generation} is not judged yet: its supervisor does that, ${look}`;
 }
 
-/** The first view in which it is judged; `null` when it was replaced, deleted, or nothing was heard in time. */
-async function judgedView(
+/**
+ * The first view in which it is judged, or will not be soon; the last one where nothing was heard in time. `null` once
+ * the sandbox is gone.
+ */
+async function lastView(
   client: CommandContext["client"],
-  { id, configuration: { generation } }: SandboxView,
+  updated: SandboxView,
   limitMs: number,
 ): Promise<SandboxView | null> {
+  const { id, configuration } = updated;
+  const { generation } = configuration;
+  const limit = AbortSignal.timeout(limitMs);
   const end = new AbortController();
+  let last = updated;
   try {
-    for await (const view of client.watch(id, AbortSignal.any([end.signal, AbortSignal.timeout(limitMs)]))) {
-      if (verdictOf(view, generation) !== null) return view;
-      if (view.configuration.generation !== generation) return null;
+    for await (const view of client.watch(id, AbortSignal.any([end.signal, limit]))) {
+      last = view;
+      const isReplaced = view.configuration.generation !== generation;
+      if (isReplaced || !isJudgedSoon(view) || verdictOf(view, generation) !== null) return view;
     }
   } catch {
     // The configuration is committed all the same.
+    return last;
   } finally {
     end.abort();
   }
-  return null;
+  return limit.aborted ? last : null;
 }
