@@ -37,6 +37,12 @@ const entrySchema = z.object({
 const activationSchema = z.object({ entry: entrySchema.nullable() });
 const swapSchema = z.object({ swapped: z.boolean() });
 
+interface Question {
+  readonly body?: unknown;
+  readonly limitMs?: number;
+  readonly more?: Readonly<Record<string, string>>;
+}
+
 export type ReceivedConfiguration = z.infer<typeof configurationSchema>;
 
 /** The gateway wants nothing more from this supervisor: its attempt or run is over. */
@@ -103,10 +109,9 @@ export class GatewayLink {
     signal: AbortSignal,
   ): Promise<ReceivedConfiguration | null> {
     const path = `configuration?after=${after}&waitMs=${waitMs}`;
-    const response = await this.#request(path, signal, undefined, waitMs + ANSWER_LIMIT_MS);
-    if (response === null) return null;
-    const received = configurationSchema.parse(response);
-    this.#spoken.heard(received.policy);
+    const limitMs = waitMs + ANSWER_LIMIT_MS;
+    const received = await this.#ask(path, configurationSchema.nullable(), signal, { limitMs });
+    if (received !== null) this.#spoken.heard(received.policy);
     return received;
   }
 
@@ -122,20 +127,18 @@ export class GatewayLink {
   ): Promise<{ readonly activate: boolean } | "not-current"> {
     const { failures } = this.#options;
     const counts = failures?.take() ?? {};
-    let response: unknown;
     try {
       const said = writeFailures(counts);
       const more = said === "" ? {} : { [FAILURES_HEADER]: said };
-      response = await this.#request("report", signal, this.#spoken.of(report), ANSWER_LIMIT_MS, more);
+      return await this.#request("report", replySchema, signal, { body: this.#spoken.of(report), more });
     } catch (error) {
       failures?.putBack(counts);
       throw error;
     }
-    return response === "not-current" ? response : replySchema.parse(response);
   }
 
   async readActivation(signal: AbortSignal): Promise<ActivationEntry | null> {
-    const { entry } = activationSchema.parse(await this.#request("activation", signal));
+    const { entry } = await this.#ask("activation", activationSchema, signal);
     // A state of a newer gateway is kept: the rules read it as uncertain.
     return entry as ActivationEntry | null;
   }
@@ -145,17 +148,28 @@ export class GatewayLink {
     next: ActivationEntry | null,
     signal: AbortSignal,
   ): Promise<boolean> {
-    return swapSchema.parse(await this.#request("activation", signal, { expectedVersion, next })).swapped;
+    const body = { expectedVersion, next };
+    return (await this.#ask("activation", swapSchema, signal, { body })).swapped;
   }
 
-  /** The body of a success, or `not-current`. @throws DismissedError, AnswerError, and what `fetch` throws */
-  async #request(
+  /** As a request to which `not-current` is no answer. */
+  async #ask<Schema extends z.ZodType>(
     path: string,
+    schema: Schema,
     signal: AbortSignal,
-    body?: unknown,
-    limitMs = ANSWER_LIMIT_MS,
-    more: Readonly<Record<string, string>> = {},
-  ): Promise<unknown> {
+    question: Question = {},
+  ): Promise<z.infer<Schema>> {
+    const answer = await this.#request(path, schema, signal, question);
+    return answer === "not-current" ? schema.parse(answer) : answer;
+  }
+
+  /** The body of a success, or `not-current`. @throws DismissedError, AnswerError, ZodError, and what `fetch` throws */
+  async #request<Schema extends z.ZodType>(
+    path: string,
+    schema: Schema,
+    signal: AbortSignal,
+    { body, limitMs = ANSWER_LIMIT_MS, more = {} }: Question,
+  ): Promise<z.infer<Schema> | "not-current"> {
     const { url, sandbox, token, run, clock } = this.#options;
     const headers: Record<string, string> = {
       ...more,
@@ -170,14 +184,19 @@ export class GatewayLink {
     }
     const target = `${url}/v1/supervisor/${encodeURIComponent(sandbox)}/${path}`;
     const sentAt = clock.now();
-    const work = async (limited: AbortSignal): Promise<unknown> =>
-      this.#answer(await fetch(target, { ...init, signal: limited }), sentAt);
+    const work = async (limited: AbortSignal): Promise<z.infer<Schema> | "not-current"> =>
+      this.#answer(await fetch(target, { ...init, signal: limited }), schema, sentAt);
     return within(clock, limitMs, work, signal);
   }
 
-  async #answer(response: Response, sentAt: number): Promise<unknown> {
+  async #answer<Schema extends z.ZodType>(
+    response: Response,
+    schema: Schema,
+    sentAt: number,
+  ): Promise<z.infer<Schema> | "not-current"> {
     if (response.ok) {
-      const answer: unknown = response.status === 204 ? null : await response.json();
+      // Another program on the gateway's port says nothing of its deadline, also not that there is none any more.
+      const answer = schema.parse(response.status === 204 ? null : await response.json());
       const asOf = sentAt + (countIn(response, HELD_HEADER) ?? 0);
       const version = countIn(response, VERSION_HEADER);
       this.#options.onAnswer?.(countIn(response, REMAINING_HEADER), asOf, version);
