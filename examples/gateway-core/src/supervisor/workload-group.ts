@@ -63,10 +63,14 @@ export class WorkloadGroup {
   }
 
   async #others(): Promise<readonly number[]> {
+    const asked = [...this.#asked];
     const members = await groupMembers(process.pid).catch((): number[] => []);
     // Started by hand, and not as the leader of a group: then nothing in it is ours to end.
+    if (!members.includes(process.pid)) return [];
+    // The id of one that has ended may be handed out again, to somebody whom nobody has asked.
+    for (const pid of asked) if (!members.includes(pid)) this.#asked.delete(pid);
     const aside = new Set([process.pid, this.#spared()]);
-    return members.includes(process.pid) ? members.filter((pid) => !aside.has(pid)) : [];
+    return members.filter((pid) => !aside.has(pid));
   }
 }
 
