@@ -22,11 +22,15 @@ export class GatewaySocket {
   readonly #note: string;
   readonly #server: Server;
   #target: string | null;
+  /** What is written down. */
+  #noted: string | null;
+  #noting: Promise<void> = Promise.resolve();
 
   private constructor(dir: string, note: string) {
     this.dir = dir;
     this.#note = note;
-    this.#target = readNote(note);
+    this.#noted = readNote(note);
+    this.#target = this.#noted;
     this.#server = createServer((request, response) => this.#pass(request, response));
     // A header that is left out for their number could be the one that says how long the body is.
     this.#server.maxHeadersCount = 0;
@@ -70,14 +74,22 @@ export class GatewaySocket {
    * @throws PermanentDriverError where that is not plain HTTP: nobody behind this door would reach it.
    */
   async leadTo(url: string): Promise<void> {
-    if (this.#target === url) return;
-    if (!url.startsWith("http:")) {
+    if (this.#noted === url) return;
+    if (!isPlainHttp(url)) {
       const message = `the socket for sandboxes passes plain HTTP on, and supervisors are told to call ${url}`;
       throw new PermanentDriverError("ContainerCreateFailed", message);
     }
     this.#target = url;
+    // One after the other: launches come together, and one that could not write leaves it to the next.
+    this.#noting = this.#noting.catch(() => undefined).then(() => this.#writeDown(url));
+    await this.#noting;
+  }
+
+  async #writeDown(url: string): Promise<void> {
+    if (this.#noted === url) return;
     await writeFile(`${this.#note}.new`, JSON.stringify({ url }));
     await rename(`${this.#note}.new`, this.#note);
+    this.#noted = url;
   }
 
   /** Nobody listens any more. The socket's file stays, for the next one to replace. */
@@ -105,10 +117,15 @@ export class GatewaySocket {
   }
 }
 
+function isPlainHttp(url: string): boolean {
+  return URL.canParse(url) && new URL(url).protocol === "http:";
+}
+
+/** What another process wrote down, perhaps of another version, or half. */
 function readNote(path: string): string | null {
   try {
     const { url } = JSON.parse(readFileSync(path, "utf8")) as { url?: unknown };
-    return typeof url === "string" ? url : null;
+    return typeof url === "string" && isPlainHttp(url) ? url : null;
   } catch {
     return null;
   }
