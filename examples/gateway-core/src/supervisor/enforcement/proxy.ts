@@ -21,7 +21,7 @@ export const READY_PATH = "/.slipway/ready";
  */
 export class EnforcingProxy {
   readonly #server: Server;
-  /** Tunnels and answers that are under way, by what ends them. */
+  /** Both ends of tunnels, and answers that are under way: either end may be gone while the other one is written to. */
   readonly #open = new Map<Duplex | ServerResponse, Target>();
   #allow: AllowList = [];
   #revision = 0;
@@ -52,15 +52,15 @@ export class EnforcingProxy {
   goBy(allow: AllowList, revision: number): void {
     this.#allow = allow;
     this.#revision = revision;
-    for (const [client, { host, port }] of this.#open) {
-      if (!isAllowed(allow, host, port)) client.destroy();
+    for (const [end, { host, port }] of this.#open) {
+      if (!isAllowed(allow, host, port)) end.destroy();
     }
   }
 
   close(): void {
     this.#server.close();
     this.#server.closeAllConnections();
-    for (const client of this.#open.keys()) client.destroy();
+    for (const end of this.#open.keys()) end.destroy();
   }
 
   #tunnel(request: IncomingMessage, client: Duplex, head: Buffer): void {
@@ -77,6 +77,7 @@ export class EnforcingProxy {
     this.#open.set(client, target);
     // Either side may have said all while the other goes on, or has not read all of it yet.
     const upstream = connect({ host: target.host, port: target.port, allowHalfOpen: true });
+    this.#open.set(upstream, target);
     upstream.setTimeout(CONNECT_LIMIT_MS, () => upstream.destroy(new Error("no connection in time")));
     let open = false;
     upstream.once("connect", () => {
@@ -92,6 +93,7 @@ export class EnforcingProxy {
       else refuse(client, 502, `${target.host}:${target.port}: ${error.message}`);
     });
     upstream.once("close", () => {
+      this.#open.delete(upstream);
       if (open && !endedInOrder(upstream)) client.destroy();
     });
     client.once("close", () => {
