@@ -107,7 +107,8 @@ export class Sweeper {
       if (record.deadline?.status === "expired") {
         log("due", { sandbox: id, phase: record.phase, reason: record.reason });
       }
-      wake(id);
+      // Whoever ends begins nothing any more, also of what it had asked for before.
+      if (!this.#closed) wake(id);
     } catch (error) {
       if (!(error instanceof NoSuchSandboxError))
         log("sweep-skipped", { sandbox: id, error: messageOf(error) });

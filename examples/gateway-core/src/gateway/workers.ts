@@ -10,6 +10,7 @@ export class Workers {
   readonly #toWake = new Set<string>();
   readonly #options: WorkersOptions;
   #begun = false;
+  #closed = false;
 
   constructor(options: WorkersOptions) {
     this.#options = options;
@@ -20,14 +21,16 @@ export class Workers {
     return this.#byId.get(id);
   }
 
-  /** There is work for a sandbox. Before the beginning it is kept in mind. */
+  /** There is work for a sandbox. Before the beginning it is kept in mind; after the end it is somebody else's. */
   wake(id: string): void {
+    if (this.#closed) return;
     if (this.#begun) this.#worker(id).wake();
     else this.#toWake.add(id);
   }
 
   /** All records were read: whoever was found with work begins. */
   begin(): void {
+    if (this.#closed) return;
     this.#begun = true;
     for (const id of this.#toWake) this.#worker(id).wake();
     this.#toWake.clear();
@@ -43,7 +46,9 @@ export class Workers {
     this.#toWake.delete(id);
   }
 
+  /** Nobody begins anything from here on. Resolves once everybody has ended. */
   async close(): Promise<void> {
+    this.#closed = true;
     await Promise.all([...this.#byId.values()].map((worker) => worker.close()));
   }
 
