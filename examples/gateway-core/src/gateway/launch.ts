@@ -1,4 +1,4 @@
-import type { Clock, DeadlineState } from "slipway";
+import { sanitizeReason, type Clock, type DeadlineState } from "slipway";
 import { mintRun, recordLaunched, recordLaunchFailure, renewLease } from "../decide/driver-report.js";
 import { recordProgress } from "../decide/progress-report.js";
 import { checkProgress } from "../driver/check-progress.js";
@@ -252,6 +252,12 @@ async function keepLease(
 }
 
 /** A call that failed may have taken effect all the same: what the backend shows decides. */
+/** A driver's own word in the form that a condition takes; what is none at all is one for every failure. */
+function reasonOf({ reason }: { readonly reason: unknown }, record: SandboxRecord, deps: LaunchDeps): string {
+  if (typeof reason !== "string") return "LocalDriverFailed";
+  return deps.reasons.knows(reason) ? reason : sanitizeReason(withoutSecrets(reason, secretsOf(record)));
+}
+
 async function writeFailure(
   record: SandboxRecord,
   { id: instanceId, run }: Instance,
@@ -262,7 +268,7 @@ async function writeFailure(
   const { id } = record;
   const { records, log } = deps;
   const permanent = error instanceof PermanentDriverError;
-  const reason = permanent ? error.reason : "LocalDriverFailed";
+  const reason = permanent ? reasonOf(error, record, deps) : "LocalDriverFailed";
   const message = discreetly(error, record);
   if (permanent) deps.reasons.failed(record.spec.driver, reason);
   log("launch-failed", { sandbox: id, run, permanent, error: message });

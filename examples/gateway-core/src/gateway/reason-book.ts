@@ -21,6 +21,10 @@ export class ReasonBook {
     this.#log = log;
   }
 
+  knows(reason: string): boolean {
+    return this.#known.has(reason);
+  }
+
   /** Of a policy: after which errors a sandbox is started again. */
   configured(reasons: readonly string[]): void {
     for (const reason of reasons)
@@ -37,7 +41,7 @@ export class ReasonBook {
 
   #noteUnknown(event: string, reason: string, fields: Readonly<Record<string, string>>): void {
     const key = `${event} ${reason}`;
-    if (this.#known.has(reason) || this.#said.has(key) || this.#said.size >= MOST_SAID) return;
+    if (this.knows(reason) || this.#said.has(key) || this.#said.size >= MOST_SAID) return;
     this.#said.add(key);
     const meant = closestWord(reason, [...this.#known]);
     this.#log(event, { reason, ...fields, ...(meant === null ? undefined : { didYouMean: meant }) });

@@ -1,8 +1,11 @@
 /** Of words, the one that was most likely meant by another that is none of them; `null` when none is near. */
 export function closestWord(word: string, words: readonly string[]): string | null {
+  const most = Math.max(1, Math.floor(word.length / 5));
   const near = words
+    // Nothing shorter or longer by more is near: a word may be of any length, and comparing takes the product of two.
+    .filter((each) => Math.abs(each.length - word.length) <= most)
     .map((each) => ({ each, edits: edits(word.toLowerCase(), each.toLowerCase()) }))
-    .filter(({ edits: count }) => count <= Math.max(1, Math.floor(word.length / 5)))
+    .filter(({ edits: count }) => count <= most)
     .sort((a, b) => a.edits - b.edits);
   return near[0]?.each ?? null;
 }
