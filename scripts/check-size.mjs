@@ -74,9 +74,9 @@ const conditions = [
 
 /** What the other entries cost. bench/RESULTS.md says what they are made of, and where that is more than is wanted. */
 const others = [
-  { entry: "deadline", name: "the whole entry", keep: () => true, bytes: 12_520 },
-  { entry: "retry", name: "the whole entry", keep: () => true, bytes: 25_660 },
-  { entry: "phase", name: "the whole entry", keep: () => true, bytes: 26_340 },
+  { entry: "deadline", name: "the whole entry", keep: () => true, bytes: 12_760 },
+  { entry: "retry", name: "the whole entry", keep: () => true, bytes: 25_720 },
+  { entry: "phase", name: "the whole entry", keep: () => true, bytes: 26_640 },
   { entry: "progress", name: "all but OpenShell's words", keep: not(openShell), bytes: 8000, limit: true },
   { entry: "progress", name: "the whole entry", keep: () => true, bytes: 9000 },
 ];

@@ -137,10 +137,8 @@ export class DeadlineRunner extends OneAlarm {
     return this.#notifier;
   }
 
-  dispose(): void {
-    if (this.disposed) return;
-    this.flush();
-    this.disposeAlarm();
+  override dispose(): void {
+    super.dispose();
     this.#notifier?.close();
   }
 
@@ -233,7 +231,7 @@ export class DeadlineRunner extends OneAlarm {
   }
 
   /** Lets out what was held back. */
-  protected flush(): void {
+  protected override flush(): void {
     this.#flushAt = undefined;
     if (this.#announcedVersion < this.#version) this.announceChange(this.state, this.clock.now());
   }

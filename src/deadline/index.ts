@@ -50,6 +50,7 @@ export { readDeadline, type DeadlineReading } from "./read.js";
 export { rebaseClock } from "./rebase.js";
 export {
   startAttempt,
+  type ParentDeadline,
   type StartAttemptOptions,
   type StartConfiguration,
   type StartRefusal,

@@ -11,6 +11,7 @@ export abstract class OneAlarm implements AlarmOwner {
   protected disposed = false;
   readonly #queue: TimerQueue;
   #alarm: Alarm | undefined;
+  #ending = false;
 
   constructor(queue: TimerQueue) {
     this.#queue = queue;
@@ -26,9 +27,15 @@ export abstract class OneAlarm implements AlarmOwner {
     else this.#alarm.set(at);
   }
 
-  protected disposeAlarm(): void {
+  /** Lets out what was held back, and then no alarm rings any more. Whoever hears of that may dispose once more. */
+  dispose(): void {
+    if (this.#ending) return;
+    this.#ending = true;
+    this.flush();
     this.disposed = true;
     this.#alarm?.[Symbol.dispose]();
     this.#alarm = undefined;
   }
+
+  protected abstract flush(): void;
 }

@@ -2,7 +2,6 @@ import { systemClock } from "../clock/index.js";
 import { hasMethod, invalid, kindOf, show } from "../errors.js";
 import { CommittedRunner } from "./committed-runner.js";
 import { StartRefusedError } from "./deadline-errors.js";
-import { checkDecoded } from "./decoded.js";
 import { DeadlineRunner } from "./deadline-runner.js";
 import type { ChangeEvent, CleanupDoneEvent, DeadlineEvent, ProgressEvent, RejectEvent } from "./event.js";
 import type { EventMaker } from "./event-maker.js";
@@ -20,6 +19,7 @@ import { checkReport } from "./progress-report.js";
 import { rebaseClock } from "./rebase.js";
 import { startAttemptAt } from "./start.js";
 import type { DeadlineState } from "./state.js";
+import { checkWhole } from "./whole-state.js";
 
 /**
  * A live deadline whose changes wait for a store: every method answers with a promise.
@@ -106,7 +106,7 @@ export class PhasedDeadline<Answer = DeadlineOutcome> implements Disposable {
     options: PhasedDeadlineRestoreOptions = {},
   ): PhasedDeadline | CommittedDeadline {
     checkOptions(options);
-    checkDecoded("deadline state", state);
+    checkWhole(state);
     const { rebase = true } = options;
     const onThisClock = rebase ? rebaseClock(state, (options.clock ?? systemClock).now()) : state;
     return new PhasedDeadline<DeadlineOutcome>(onThisClock, options, state.version);

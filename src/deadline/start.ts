@@ -26,6 +26,18 @@ export interface StartConfiguration {
 }
 
 /**
+ * The deadline that a new attempt is a part of.
+ *
+ * @public
+ */
+export interface ParentDeadline {
+  /** Epoch milliseconds; `null` or absent: unlimited. */
+  readonly deadlineAt?: number | null | undefined;
+  /** What is left of it, in milliseconds. 0 where it is over, which leaves no room for an attempt. Default: not known. */
+  readonly remainingMs?: number | null | undefined;
+}
+
+/**
  * How an attempt starts.
  *
  * @public
@@ -37,14 +49,11 @@ export interface StartAttemptOptions {
   readonly now: number;
   /** What the attempt is to be admitted with. Default: none is known yet. */
   readonly configuration?: StartConfiguration | null | undefined;
-  /** The deadline this attempt is a part of. It is stored, and bounds the attempt whatever its plan says. */
-  readonly parent?:
-    | {
-        /** Epoch milliseconds; `null` or absent: unlimited. */
-        readonly deadlineAt?: number | null | undefined;
-      }
-    | null
-    | undefined;
+  /**
+   * The deadline this attempt is a part of: it is stored, and bounds the attempt whatever its plan says. The reading of
+   * another deadline (`readDeadline`) is one.
+   */
+  readonly parent?: ParentDeadline | null | undefined;
   /** Refuse to start when the parent leaves less than this. Default 1. */
   readonly minStartMs?: number | undefined;
   /** Start in a later phase than the first, to adopt a record from before this library. */
@@ -123,11 +132,8 @@ export function startAttemptAt(
     if (refused !== null) return { refused };
   }
   const parentDeadlineAt = options.parent?.deadlineAt ?? null;
-  if (parentDeadlineAt !== null) {
-    const remainingMs = Math.max(parentDeadlineAt - now, 0);
-    if (remainingMs < Math.max(options.minStartMs ?? 1, 1))
-      return { refused: "parent-too-short", remainingMs };
-  }
+  const remainingMs = leftOf(options.parent ?? null, now);
+  if (remainingMs < Math.max(options.minStartMs ?? 1, 1)) return { refused: "parent-too-short", remainingMs };
   const opened = openPhase(phase, now);
   return {
     state: {
@@ -157,6 +163,13 @@ export function startAttemptAt(
       cleanup: NO_CLEANUP,
     },
   };
+}
+
+/** A deadline that is over has no instant in force any more. */
+function leftOf(parent: ParentDeadline | null, now: number): number {
+  if (parent?.remainingMs === 0) return 0;
+  const deadlineAt = parent?.deadlineAt ?? null;
+  return deadlineAt === null ? Number.POSITIVE_INFINITY : Math.max(deadlineAt - now, 0);
 }
 
 /** An expiry that nobody has written yet counts: what is left to do then is the cleanup. */
@@ -190,9 +203,7 @@ function checkOptions(
   if (minStartMs !== undefined && !isCount(minStartMs)) {
     throw wrong("minStartMs", "a safe integer, 0 or more", minStartMs);
   }
-  if (parent !== undefined && parent !== null && typeof parent !== "object") {
-    throw wrong("parent", "an object with a deadlineAt", parent);
-  }
+  if (parent !== undefined && parent !== null) checkParent(parent);
   if (previous !== undefined && previous !== null && !isState(previous)) {
     throw wrong("previous", "a deadline state", previous);
   }
@@ -203,6 +214,17 @@ function checkOptions(
   const phase = name === undefined ? undefined : phaseOf(plan, name);
   if (phase === undefined) throw wrong("phase", "a phase of the plan", options.phase);
   return phase;
+}
+
+/** What has other fields and no `deadlineAt` is something else, a live deadline for instance, and no unlimited parent. */
+function checkParent(parent: ParentDeadline): void {
+  if (typeof parent !== "object" || !("deadlineAt" in parent || Object.keys(parent).length === 0)) {
+    throw wrong("parent", "an object with a deadlineAt", parent);
+  }
+  const remainingMs = parent.remainingMs ?? 0;
+  if (!(typeof remainingMs === "number" && remainingMs >= 0)) {
+    throw wrong("parent.remainingMs", "milliseconds, 0 or more", remainingMs);
+  }
 }
 
 function checkConfiguration(configuration: StartConfiguration): void {
