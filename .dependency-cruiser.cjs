@@ -27,7 +27,7 @@ module.exports = {
     only("conditions", []),
     only("deadline", ["clock", "conditions", "events"]),
     only("retry", ["clock", "conditions", "deadline", "events"]),
-    only("phase", ["clock", "conditions", "deadline"]),
+    only("phase", ["clock", "conditions", "deadline", "events"]),
     only("progress", ["clock", "conditions", "deadline", "events"]),
     only("schema", ["clock", "conditions", "deadline", "retry", "phase", "progress"]),
     only("testing", ["clock", "conditions", "deadline", "retry", "phase", "progress"]),

@@ -1,4 +1,4 @@
-import { invalid, kindOf } from "../errors.js";
+import { hasMethod, invalid, kindOf } from "../errors.js";
 
 /**
  * Refuses what is a mistake of the caller, by name and with the kind of what was found: what is looked at holds what a
@@ -16,6 +16,8 @@ export function checkInput(input: unknown): void {
   if (typeof phase !== "string") throw wrong("record.phase", "a text", phase);
   if (observation !== undefined && typeof observation !== "object")
     throw wrong("observation", "an object or null", observation);
+  if (hasMethod(observation, "then"))
+    throw wrong("observation", "what was seen, and no promise of it", observation);
   if (session !== undefined && typeof session !== "object")
     throw wrong("session", "an object or null", session);
   checkNow(now);

@@ -22,11 +22,13 @@ let isAway: boolean;
 /** The news of each stream, after which it breaks or ends. */
 let news: WatchEvent[][];
 let looks: string[];
+/** What the loop told that it failed with. */
+let told: string[];
 beforeEach(() => {
   clock = new VirtualClock();
   zero = clock.now();
   store = new MemoryRecordStore();
-  [lists, streams, isAway, news, looks] = [[], [], false, [], []];
+  [lists, streams, isAway, news, looks, told] = [[], [], false, [], [], []];
 });
 
 const source: ObservationSource = {
@@ -46,7 +48,8 @@ const source: ObservationSource = {
 };
 
 const start = (options: Partial<ReconcilerOptions> = {}): Reconciler => {
-  const reconciler = new Reconciler({ store, source, clock, ...options });
+  const onError = (error: unknown): unknown => told.push(String(error));
+  const reconciler = new Reconciler({ store, source, clock, onError, ...options });
   reconciler.start();
   return reconciler;
 };
@@ -64,6 +67,7 @@ describe("sweeps", () => {
     const reconciler = start();
     await clock.advanceAsync(90_000);
     expect(lists).toEqual([0, 2000, 6000, 14_000, 30_000, 60_000, 90_000]);
+    expect(told).toEqual(lists.map(() => "Error: away"));
     isAway = false;
     await clock.advanceAsync(30_000);
     isAway = true;
@@ -88,6 +92,7 @@ describe("sweeps", () => {
     store.list = () => Promise.reject(new Error("store away"));
     await clock.advanceAsync(12_000);
     expect(lists).toEqual([0, 2000, 6000, 14_000]);
+    expect(told).toEqual(["Error: store away", "Error: store away"]);
     await reconciler.close();
   });
 
@@ -184,7 +189,41 @@ describe("a stream of news", () => {
     const reconciler = start();
     await clock.advanceAsync(2000);
     expect(store.peek("a")?.phase).toBe("Ready");
+    expect(told).toEqual(["Error: store away"]);
     await reconciler.close();
+  });
+
+  it("that breaks is told, and what breaks off because the reconciler ends is not", async () => {
+    const breaking: ObservationSource = {
+      ...source,
+      // eslint-disable-next-line @typescript-eslint/require-await -- a stream that is never one
+      async *watch() {
+        streams.push(clock.now() - zero);
+        throw new Error("no stream");
+      },
+    };
+    const reconciler = start({ source: breaking });
+    await clock.advanceAsync(3000);
+    expect([streams, told]).toEqual([
+      [0, 2000],
+      ["Error: no stream", "Error: no stream"],
+    ]);
+    await reconciler.close();
+
+    const cut: ObservationSource = {
+      ...source,
+      list: (_, signal) =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener("abort", () => {
+            reject(new Error("cut off"));
+          });
+        }),
+    };
+    told = [];
+    const closing = start({ source: cut });
+    await clock.advanceAsync(10);
+    await closing.close();
+    expect(told).toEqual([]);
   });
 
   it("after the end of the reconciler is nobody's", async () => {

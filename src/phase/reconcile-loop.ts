@@ -50,10 +50,12 @@ export class ReconcileLoop {
 
   async #sweepFailed(): Promise<boolean> {
     try {
-      const { complete, outcomes } = await this.#looker.sweep();
+      const { complete, outcomes, error } = await this.#looker.sweep();
+      if (!complete) this.#failed(error);
       return !complete || outcomes.some(({ outcome }) => outcome === "failed");
-    } catch {
+    } catch (error) {
       // The store does not answer: nothing was lost, and the next sweep starts over.
+      this.#failed(error);
       return true;
     }
   }
@@ -76,8 +78,9 @@ export class ReconcileLoop {
         news += 1;
         this.#follow(event);
       }
-    } catch {
+    } catch (error) {
       // A broken stream is opened again; what it lost is the sweep's to find.
+      this.#failed(error);
     }
     return news;
   }
@@ -94,7 +97,7 @@ export class ReconcileLoop {
 
   async #lookUntilQuiet(id: string): Promise<void> {
     while ((this.#news.get(id) ?? null) !== null) {
-      await this.#limiter.run(() => this.#look(id)).catch(() => null);
+      await this.#limiter.run(() => this.#look(id)).catch((error: unknown) => this.#failed(error));
     }
     this.#news.delete(id);
   }
@@ -103,6 +106,11 @@ export class ReconcileLoop {
     const type = this.#news.get(id);
     this.#news.set(id, null);
     return type === "deleted" ? this.#looker.deleted(id) : this.#looker.reconcile(id);
+  }
+
+  /** Whoever closes breaks off what is under way, which is no failure. */
+  #failed(error: unknown): void {
+    if (!this.#signal.aborted) this.#options.failed(error);
   }
 
   async #drain(): Promise<void> {

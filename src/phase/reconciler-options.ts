@@ -1,4 +1,5 @@
 import type { Clock } from "../clock/index.js";
+import { callHook, reportTo } from "../events/hook.js";
 import { hasMethod, invalid, kindOf, show } from "../errors.js";
 import type { ObservationSource, RecordStore } from "./ports.js";
 import type { ReconcileOutcome } from "./reconcile-outcome.js";
@@ -32,8 +33,13 @@ export interface ReconcilerOptions {
   readonly retryInitialMs?: number | undefined;
   /** Longest wait after a backend failed. Default 30 000 ms. */
   readonly retryCapMs?: number | undefined;
-  /** Told of every outcome but `unchanged`, for logs and events. What it throws is dropped. */
+  /** Told of every outcome but `unchanged`, for logs and events; a look that failed is one. */
   readonly onOutcome?: ((outcome: ReconcileOutcome) => void) | undefined;
+  /**
+   * Told what a sweep or a watch of the loop failed with, which are tried again, and what `onOutcome` threw. Default:
+   * `console.error`.
+   */
+  readonly onError?: ((error: unknown) => void) | undefined;
 }
 
 /** @internal */
@@ -50,6 +56,7 @@ export interface ResolvedReconcilerOptions {
   readonly retryInitialMs: number;
   readonly retryCapMs: number;
   readonly report: (outcome: ReconcileOutcome) => void;
+  readonly failed: (error: unknown) => void;
 }
 
 /** OpenShell's orphan grace and sweep interval. */
@@ -71,11 +78,12 @@ export function resolveOptions(options: ReconcilerOptions): ResolvedReconcilerOp
     const method = field === "clock" ? "now" : "get";
     if (!hasMethod(options[field], method)) throw wrong(field, `an object with ${method}()`, options[field]);
   }
-  for (const field of ["session", "backendMatches", "onOutcome"] as const) {
+  for (const field of ["session", "backendMatches", "onOutcome", "onError"] as const) {
     const value: unknown = options[field] ?? none;
     if (typeof value !== "function") throw wrong(field, "a function", value);
   }
-  const { onOutcome } = options;
+  const onOutcome = options.onOutcome ?? undefined;
+  const { onError } = options;
   return {
     store: options.store,
     source: options.source,
@@ -88,13 +96,8 @@ export function resolveOptions(options: ReconcilerOptions): ResolvedReconcilerOp
     concurrency: integer(options, "concurrency", 1),
     retryInitialMs: integer(options, "retryInitialMs", 1),
     retryCapMs: integer(options, "retryCapMs", 1),
-    report: (outcome) => {
-      try {
-        onOutcome?.(outcome);
-      } catch {
-        // A listener that throws must not stop the loop that told it.
-      }
-    },
+    report: (outcome) => callHook(onOutcome, outcome, onError),
+    failed: (error) => reportTo(onError, error),
   };
 }
 

@@ -161,7 +161,7 @@ describe("options and parts", () => {
     }
   });
 
-  it.each(["store", "source", "clock", "session", "backendMatches", "onOutcome"] as const)(
+  it.each(["store", "source", "clock", "session", "backendMatches", "onOutcome", "onError"] as const)(
     "that are no %s are refused by name and value",
     (field) => {
       for (const wrong of [{}, [], 5, "x", true, Symbol("s")])

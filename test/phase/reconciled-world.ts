@@ -56,11 +56,13 @@ export function world(more: Partial<ReconcilerOptions> = {}): {
   clock: VirtualClock;
   reconciler: Reconciler;
   outcomes: ReconcileOutcome[];
+  errors: unknown[];
 } {
   const backend = new Backend();
   const store = new MemoryRecordStore({ pageSize: 3 });
   const clock = new VirtualClock();
   const outcomes: ReconcileOutcome[] = [];
+  const errors: unknown[] = [];
   const reconciler = new Reconciler({
     store,
     source: backend,
@@ -69,9 +71,10 @@ export function world(more: Partial<ReconcilerOptions> = {}): {
       outcomes.push(outcome);
       throw new Error("a listener that throws");
     },
+    onError: (error) => void errors.push(error),
     ...more,
   });
-  return { backend, store, clock, reconciler, outcomes };
+  return { backend, store, clock, reconciler, outcomes, errors };
 }
 
 export const record = (phase: SandboxRecord["phase"], since = 0): SandboxRecord => ({

@@ -31,7 +31,8 @@ export type AllowedOperations = Readonly<Record<Operation, GateDecision>>;
  */
 export function allowedOperations(input: GateInput): AllowedOperations {
   checkInput(input);
-  if (input.by !== undefined) checkWord("by", input.by, "user", "automatic");
+  const { by }: { readonly by?: unknown } = input;
+  if (by !== undefined) checkWord("by", by, "user", "automatic");
   return {
     start: gate(startRules, input),
     stop: gate(stopRules, input),
