@@ -4,7 +4,8 @@ import { callHook } from "../events/index.js";
 /** A stream of Node's kind, by shape: what counting needs of it. */
 export interface NodeReadable {
   /** Adds a listener. */
-  on(event: string, listener: (...args: never[]) => void): unknown;
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- declarations of streams differ in the arguments
+  on(event: any, listener: (...args: any[]) => void): unknown;
   /** Hands the bytes on to a writable stream. */
   pipe(...args: never[]): unknown;
   /** Ends the stream before its end. */

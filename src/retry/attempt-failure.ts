@@ -1,5 +1,5 @@
 import { show } from "../errors.js";
-import { readText } from "./classify/inspect.js";
+import { readInteger, readText } from "./classify/inspect.js";
 import { unmarked } from "./marks.js";
 import { failureText, type FailureKind, type Verdict } from "./verdict.js";
 
@@ -40,7 +40,15 @@ export function messageOf(error: unknown): string {
   const thrown = unmarked(error);
   const message = readText(thrown, "message");
   if (message !== undefined && message !== "") return failureText(message);
-  return failureText(readText(thrown, "details") ?? readText(thrown, "name") ?? show(thrown));
+  const said = readText(thrown, "details") ?? answerText(thrown) ?? readText(thrown, "name");
+  return failureText(said ?? show(thrown));
+}
+
+/** What an answer over HTTP says that was thrown as it is. */
+function answerText(thrown: unknown): string | undefined {
+  const status = readInteger(thrown, "status") ?? 0;
+  if (status < 100 || status > 599) return undefined;
+  return `HTTP ${status} ${readText(thrown, "statusText") ?? ""}`.trim();
 }
 
 /** A failure as plain JSON. */

@@ -43,7 +43,7 @@ export class BootstrapPermanentError extends BootstrapError {
   /** For the library's own use: the message comes from the last of `attempts`. */
   constructor(attempts: readonly AttemptFailure[], cause: unknown, refreshError?: unknown) {
     const last = attempts.at(-1);
-    const what = last === undefined ? "" : `: ${last.code}. ${last.explanation}`;
+    const what = last === undefined ? "" : `: ${said(last)}. ${last.explanation}`;
     const held = last?.verdict === "suspect" ? "did not pass in time" : "is permanent";
     super("BOOTSTRAP_PERMANENT", `Bootstrap failure ${held}${what}`, attempts, cause);
     this.refreshError = refreshError;
@@ -115,6 +115,11 @@ export class BootstrapExhaustedError extends BootstrapError {
     );
     this.maxAttempts = maxAttempts;
   }
+}
+
+/** The code with what the error said, where somebody said more than the rule that decided. */
+function said({ code, message, explanation }: AttemptFailure): string {
+  return message === explanation ? code : `${code}: ${message}`;
 }
 
 function after(attempts: readonly AttemptFailure[]): string {

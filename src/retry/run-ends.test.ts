@@ -126,3 +126,26 @@ describe("a run that is over", () => {
     expect(clock.timers).toBe(0);
   });
 });
+
+describe("a permanent failure", () => {
+  const endedBy = (thrown: unknown): Promise<unknown> =>
+    caught(make().run(() => Promise.reject(thrown as Error)));
+
+  it.each([
+    [
+      "what the error says",
+      () => new RangeError("precision out of range"),
+      "RangeError: precision out of range. ",
+    ],
+    [
+      "an answer as it was thrown",
+      () => new Response(null, { status: 403, statusText: "Forbidden" }),
+      "HTTP_403: HTTP 403 Forbidden. ",
+    ],
+    ["an answer without words", () => new Response(null, { status: 401 }), "HTTP_401: HTTP 401. "],
+  ])("ends with %s, and why that is permanent", async (_, thrown, said) => {
+    const error = (await endedBy(thrown())) as Error;
+    expect(error.message).toContain(`Bootstrap failure is permanent: ${said}`);
+    expect(error.message.length).toBeGreaterThan(`Bootstrap failure is permanent: ${said}`.length);
+  });
+});
