@@ -50,21 +50,21 @@ export class StepPrinter implements Disposable {
 
   /** Starts to print, until it is disposed of. */
   constructor(tracker: StepTracker, output: StepOutput, options: StepPrinterOptions = {}) {
-    const { clock = systemClock, everyMs = output.isTTY === true ? 200 : 30_000 } = options;
+    const { clock = systemClock, everyMs = output.isTTY ? 200 : 30_000 } = options;
     this.#tracker = tracker;
     this.#output = output;
     this.#clock = clock;
     this.#everyMs = everyMs;
     tracker.on("started", this.#draw).on("finished", this.#draw).on("change", this.#draw);
-    this.#draw();
-    this.#wait();
+    this.#redraw();
   }
 
   /** Prints what is news, and takes the line under way away. */
   [Symbol.dispose](): void {
     if (this.#ended) return;
-    this.#draw();
+    // First: whoever is written to may end the printing, now and at any time.
     this.#ended = true;
+    this.#draw();
     this.#tracker.off("started", this.#draw).off("finished", this.#draw).off("change", this.#draw);
     this.#alarm?.[Symbol.dispose]();
     this.#erase();
@@ -89,12 +89,9 @@ export class StepPrinter implements Disposable {
 
   readonly #redraw = (): void => {
     this.#draw();
-    this.#wait();
+    if (!this.#ended)
+      this.#alarm = this.#clock.schedule(this.#clock.now() + this.#everyMs, this.#redraw, { unref: true });
   };
-
-  #wait(): void {
-    this.#alarm = this.#clock.schedule(this.#clock.now() + this.#everyMs, this.#redraw, { unref: true });
-  }
 
   #erase(): void {
     if (this.#drawn) this.#output.write(ERASE_LINE);
