@@ -92,8 +92,8 @@ function recordsExit(
     !observation.stale &&
     isFinishing(decision) &&
     !isHeld(decision) &&
-    ((typeof record.exitCode !== "number" && observation.exitCode !== null) ||
-      (typeof record.finishedAt !== "number" && observation.finishedAt !== null))
+    ((typeof record.exitCode !== "number" && typeof observation.exitCode === "number") ||
+      (typeof record.finishedAt !== "number" && typeof observation.finishedAt === "number"))
   );
 }
 

@@ -69,11 +69,18 @@ function isEvidence(record: SandboxRecord, seen: Observation): boolean {
 /** Whether what is seen is what the gateway's own shutdown left: an end since it asked for the stop, or nothing at all. */
 function isShutdownLeft(record: SandboxRecord, seen: Observation, { policy }: SweepOptions): boolean {
   if (seen.exists === false && policy?.removesComputeOnStop !== true) return false;
-  return seen.running === false && isShutdownEnd(record, seen.completed === true ? seen.finishedAt : null);
+  return (
+    seen.running === false &&
+    isShutdownEnd(record, seen.completed === true ? (seen.finishedAt ?? null) : null)
+  );
 }
 
 /** That end is the run before's for whatever looks until the start has taken place. */
-function afterShutdownEnd(record: SandboxRecord, { finishedAt }: Observation, now: number): SandboxRecord {
+function afterShutdownEnd(
+  record: SandboxRecord,
+  { finishedAt = null }: Observation,
+  now: number,
+): SandboxRecord {
   const previous = record.previousFinishedAt ?? null;
   if (finishedAt === null || (previous !== null && finishedAt <= previous)) return record;
   return { ...record, previousFinishedAt: finishedAt, updatedAt: now };
