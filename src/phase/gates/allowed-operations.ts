@@ -31,7 +31,7 @@ export type AllowedOperations = Readonly<Record<Operation, GateDecision>>;
  */
 export function allowedOperations(input: GateInput): AllowedOperations {
   checkInput(input);
-  const { by }: { readonly by?: unknown } = input;
+  const by: unknown = input.by;
   if (by !== undefined) checkWord("by", by, "user", "automatic");
   return {
     start: gate(startRules, input),
