@@ -76,10 +76,9 @@ function isShutdownLeft(record: SandboxRecord, seen: Observation, { policy }: Sw
 }
 
 /** That end is the run before's for whatever looks until the start has taken place. */
-function afterShutdownEnd(record: SandboxRecord, seen: Observation, now: number): SandboxRecord {
-  const finishedAt = seen.finishedAt ?? null;
+function afterShutdownEnd(record: SandboxRecord, { finishedAt }: Observation, now: number): SandboxRecord {
   const previous = record.previousFinishedAt ?? null;
-  if (finishedAt === null || (previous !== null && finishedAt <= previous)) return record;
+  if (typeof finishedAt !== "number" || (previous !== null && finishedAt <= previous)) return record;
   return { ...record, previousFinishedAt: finishedAt, updatedAt: now };
 }
 
