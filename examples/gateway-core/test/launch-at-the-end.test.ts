@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Gateway } from "../src/gateway/gateway.js";
-import type { SandboxWorker } from "../src/gateway/sandbox-worker.js";
 import { Workers } from "../src/gateway/workers.js";
 import { Bench } from "./bench.js";
 
@@ -53,18 +52,21 @@ describe("a gateway that is told to end", () => {
 
 describe("workers that were told to end", () => {
   it.each([true, false])("are not joined by any that begins later: begun before: %s", async (isBegun) => {
-    const made: string[] = [];
-    const worker = { wake: () => undefined, close: () => Promise.resolve() } as unknown as SandboxWorker;
-    const workers = new Workers((id) => {
-      made.push(id);
-      return worker;
-    });
+    // Each worker that begins reads the record of its sandbox first.
+    const read: string[] = [];
+    const records = {
+      read: (id: string) => {
+        read.push(id);
+        return Promise.resolve(null);
+      },
+    };
+    const workers = new Workers({ records } as unknown as ConstructorParameters<typeof Workers>[0]);
     workers.wake("a");
     if (isBegun) workers.begin();
     const ended = workers.close();
     workers.wake("b");
     workers.begin();
     await ended;
-    expect(made).toEqual(isBegun ? ["a"] : []);
+    expect(read).toEqual(isBegun ? ["a"] : []);
   });
 });
