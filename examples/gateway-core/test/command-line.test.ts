@@ -61,12 +61,13 @@ describe("the command line", () => {
     expect(printed).toMatchObject({ code: 1, stderr: "" });
     expect(views.map(({ configuration }) => configuration.generation)).toEqual([4, 4]);
     await client.stop(id);
+    await until(client, id, ({ phase }) => phase === "Stopped");
     expect(await update(INVALID)).toEqual({
       code: 0,
       stdout: "box: generation 5, the same content\n",
       stderr:
-        "box: generation 5 is not judged yet: its supervisor does that, " +
-        'see the condition ConfigurationReady of "get box"\n',
+        "box: generation 5 is not judged: no supervisor is left that could do that; " +
+        '"start box" brings the next one\n',
     });
     await removeAll(client);
   });

@@ -20,6 +20,8 @@ const view = (generation: number, more: object = {}): SandboxView =>
     configuration: { generation },
     conditions: [judged("True", 1)],
     deadline: null,
+    startPending: false,
+    operations: { start: { allowed: true } },
     ...more,
   }) as unknown as SandboxView;
 
@@ -68,12 +70,26 @@ describe("the verdict of a supervisor", () => {
     expect(said).toBe("box: generation 2 was replaced by generation 3 before it was judged");
   });
 
-  it("is not waited for any more where nobody is left who could give it", async () => {
-    for (const phase of ["Stopping", "Stopped", "Error", "Completed", "Deleting"]) {
-      said = "";
-      expect(await told([view(2), view(2, { phase })])).toBe(0);
-      expect(said).toContain("generation 2 is not judged yet");
-    }
+  const refused = (reason: string) => ({
+    operations: { start: { allowed: false, reason, message: `start is refused: ${reason}` } },
+  });
+  it.each([
+    ["Error", {}, '"recover box" brings the next one'],
+    ["Stopped", {}, '"start box" brings the next one'],
+    ["Completed", {}, '"start box" brings the next one'],
+    ["Stopping", { startPending: true }, "the start that waits brings the next one"],
+    ["Error", refused("CleanupPending"), '"recover box" brings the next one'],
+    ["Error", refused("NotRecoverable"), "start is refused: NotRecoverable"],
+    ["Deleting", refused("Deleting"), "start is refused: Deleting"],
+  ])("is not waited for where nobody is left who could give it: %s %j", async (phase, more, next) => {
+    expect(await told([view(2), view(2, { phase, ...more })])).toBe(0);
+    const nobody = "no supervisor is left that could do that";
+    expect(said).toBe(`box: generation 2 is not judged: ${nobody}; ${next}`);
+  });
+
+  it("is not waited for where nobody knows what runs, and where to look is said", async () => {
+    expect(await told([view(2), view(2, { phase: "Unknown" })])).toBe(0);
+    expect(said).toContain('is not judged yet: its supervisor does that, see the condition ConfigurationReady');
   });
 
   it("never comes once the sandbox is gone, and that is said", async () => {

@@ -1,7 +1,7 @@
 import { getCondition } from "slipway";
 import { PREPARATION } from "../gateway/budgets.js";
 import type { SandboxView } from "../http/view.js";
-import { isComingUp } from "../record/phase.js";
+import { isAtRest, isComingUp } from "../record/phase.js";
 import { safeText } from "../terminal/safe-text.js";
 import { printJson, type CommandContext } from "./context.js";
 import { EXIT_FAILED } from "./follow.js";
@@ -60,8 +60,18 @@ function sentence(
   }
   if (current.generation !== generation)
     return `generation ${generation} was replaced by generation ${current.generation} before it was judged`;
+  if (isAtRest(phase) || phase === "Stopping" || phase === "Deleting")
+    return `generation ${generation} is not judged: no supervisor is left that could do that; ${nextJudge(seen)}`;
   const look = `see the condition ConfigurationReady of "get ${name}"`;
   return `generation ${generation} is not judged yet: its supervisor does that, ${look}`;
+}
+
+/** Where the next supervisor comes from: a start that waits already, a command, or why from none. */
+function nextJudge({ name, phase, startPending, operations: { start } }: SandboxView): string {
+  if (startPending) return "the start that waits brings the next one";
+  // A start over a pending cleanup is taken down, and begins once that is done.
+  if (!start.allowed && start.reason !== "CleanupPending") return start.message;
+  return `"${phase === "Error" ? "recover" : "start"} ${name}" brings the next one`;
 }
 
 /**
