@@ -173,11 +173,23 @@ describe("a deadline that is over", () => {
     const met = afterEvents(inAdmission, [START + 12_000, { type: "complete" }]);
     expect(deadlineSummary(viewAt(met, NOW), NOW)).toMatchObject({
       state: "met",
-      headline: "Met after 12 s",
+      headline: "Met after 12.0s",
       phases: [{ state: "past" }, { state: "past" }],
     });
     const cancelled = afterEvents(recordWith(), [START + 3000, { type: "cancel", reason: "stop" }]);
-    expect(deadlineSummary(viewAt(cancelled, NOW), NOW).headline).toBe("Over: cancelled after 3 s");
+    expect(deadlineSummary(viewAt(cancelled, NOW), NOW).headline).toBe("Over: cancelled after 3.0s");
+  });
+
+  it.each([
+    [0, "0.0s"],
+    [900, "0.9s"],
+    [11_960, "12.0s"],
+  ])("took what it took, also less than a second: %i ms", (took, shown) => {
+    const admitted = afterEvents(recordWith(), [START, { type: "enter", phase: "admission" }]);
+    const met = afterEvents(admitted, [START + took, { type: "complete" }]);
+    expect(deadlineSummary(viewAt(met, NOW), NOW).headline).toBe(`Met after ${shown}`);
+    const cancelled = afterEvents(recordWith(), [START + took, { type: "cancel", reason: "stop" }]);
+    expect(deadlineSummary(viewAt(cancelled, NOW), NOW).headline).toBe(`Over: cancelled after ${shown}`);
   });
 
   it("is not there without an attempt", () => {

@@ -1,5 +1,5 @@
 // @ts-check
-import { formatDuration, spokenDuration } from "./quantities.js";
+import { formatDuration, formatElapsed, spokenDuration } from "./quantities.js";
 
 /** @import { DeadlineView, SandboxView } from "../http/view.js" */
 
@@ -68,7 +68,7 @@ export function deadlineSummary({ deadline, steps }, now) {
       bars,
     };
   }
-  const after = formatDuration(elapsedMs);
+  const after = formatElapsed(elapsedMs);
   const cleanup = cleanupText(deadline);
   if (status === "expired") {
     const what =

@@ -19,7 +19,7 @@ export function formatSize(bytes) {
 }
 
 /**
- * How long a step took, as `formatDuration` of slipway/progress prints it: `0.6s`, `3m02s`, `1h04m`. Where a moment is
+ * How long something took, as `formatDuration` of slipway/progress prints it: `0.6s`, `3m02s`, `1h04m`. Where a moment is
  * not worth a digit, as in what is left of a deadline, use {@link formatDuration}.
  *
  * @param {number} ms
