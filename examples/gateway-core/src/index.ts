@@ -32,6 +32,7 @@ export type { DriverContext, Drivers } from "./driver/made-drivers.js";
 export { ProcessDriver } from "./driver/process-driver.js";
 export { processDrivers } from "./driver/process-drivers.js";
 export type { TlsFiles } from "./http/listen.js";
+export { readTlsFiles } from "./http/tls-files.js";
 export type { SandboxView } from "./http/view.js";
 export type { ServeOptions } from "./serve-options.js";
 export { serveGateway, type RunningGateway } from "./serve.js";

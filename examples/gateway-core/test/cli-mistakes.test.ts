@@ -57,6 +57,10 @@ describe("a mistake on the command line", () => {
       ["--tls-cert", "none.pem", "--tls-key", "none.pem"],
       '--tls-cert must be a file that can be read, got "none.pem"',
     ],
+    [
+      ["--tls-cert", "package.json", "--tls-key", "package.json"],
+      '--tls-cert must be a certificate chain in PEM (no start line), got "package.json"',
+    ],
   ])(
     "is told by the name of the option: serve %j",
     async (args, message) => {

@@ -1,5 +1,4 @@
-import { InvalidInputError } from "@slipway-examples/gateway-core";
-import { readFileSync } from "node:fs";
+import { InvalidInputError, readTlsFiles, type TlsFiles } from "@slipway-examples/gateway-core";
 import { LABEL_VALUE, OBJECT_NAME } from "./resource/names.js";
 import { SANDBOX_VERSIONS, type SandboxVersion } from "./resource/sandbox-api.js";
 import type { SandboxSettings } from "./resource/sandbox-settings.js";
@@ -35,9 +34,16 @@ export function readSettings(env: Environment): GatewaySettings {
   };
 }
 
-/** The files as they are now: a certificate that was renewed is read by the next start. */
-export function readTls(tls: NonNullable<GatewaySettings["tls"]>): { cert: string; key: string } {
-  return { cert: readFileSync(tls.certFile, "utf8"), key: readFileSync(tls.keyFile, "utf8") };
+/**
+ * The files as they are now: a certificate that was renewed is read by the next start.
+ *
+ * @throws InvalidInputError naming the variable.
+ */
+export function readTls({ certFile, keyFile }: NonNullable<GatewaySettings["tls"]>): TlsFiles {
+  return readTlsFiles({
+    cert: { name: "SLIPWAY_TLS_CERT", file: certFile },
+    key: { name: "SLIPWAY_TLS_KEY", file: keyFile },
+  });
 }
 
 function tlsOf(env: Environment): GatewaySettings["tls"] {

@@ -1,6 +1,5 @@
 import { systemClock } from "slipway";
 import { Option, type Command } from "commander";
-import { readFileSync } from "node:fs";
 import type { Drivers } from "../driver/made-drivers.js";
 import { DEFAULT_BUDGETS, type Budgets } from "../gateway/budgets.js";
 import { jsonLog, messageOf, type Log } from "../gateway/log.js";
@@ -8,6 +7,7 @@ import { DEFAULT_CONNECTIONS } from "../http/connections.js";
 import type { TlsFiles } from "../http/listen.js";
 import { DEFAULT_STREAMS } from "../http/open-answers.js";
 import { DEFAULT_RATES } from "../http/rate-limits.js";
+import { readTlsFiles } from "../http/tls-files.js";
 import { InvalidInputError } from "../input-error.js";
 import type { ServeOptions as GatewayOptions } from "../serve-options.js";
 import { serveGateway, type RunningGateway } from "../serve.js";
@@ -244,20 +244,15 @@ function rateOf(perSecond: number): { perSecond: number; burst: number } {
   return { perSecond, burst: 2 * perSecond };
 }
 
-/** @throws InvalidInputError for one file without the other, or one that cannot be read */
+/** @throws InvalidInputError for one file without the other, or one that is not what it has to be */
 function tlsFilesOf({ tlsCert, tlsKey }: ServeOptions): TlsFiles | undefined {
   if (tlsCert === undefined && tlsKey === undefined) return undefined;
   if (tlsKey === undefined) throw new InvalidInputError("--tls-key", "given with --tls-cert", tlsKey);
   if (tlsCert === undefined) throw new InvalidInputError("--tls-cert", "given with --tls-key", tlsCert);
-  return { cert: pemOf("--tls-cert", tlsCert), key: pemOf("--tls-key", tlsKey) };
-}
-
-function pemOf(option: string, file: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch {
-    throw new InvalidInputError(option, "a file that can be read", file);
-  }
+  return readTlsFiles({
+    cert: { name: "--tls-cert", file: tlsCert },
+    key: { name: "--tls-key", file: tlsKey },
+  });
 }
 
 /** The options of a gateway by the names that they have here. */
