@@ -45,8 +45,10 @@ async function build(): Promise<void> {
 function sentenceOf(error: unknown): string {
   const said = engineMessage(error);
   const onTheWay = statusOf(error) === null && (error as { syscall?: unknown } | null)?.syscall === "connect";
+  // `npm start` runs this before the gateway, which knows DOCKER_HOST alone.
+  const named = values["docker-host"] === undefined ? "DOCKER_HOST" : "--docker-host";
   return onTheWay
-    ? `No Docker engine answers (${said}): start one, or name it with DOCKER_HOST or --docker-host.`
+    ? `No Docker engine answers (${said}): start one, or name it with ${named}.`
     : `The image was not built: ${said}`;
 }
 
