@@ -3,6 +3,7 @@ import { checkToken } from "../check-token.js";
 import { REASON_CONTRACT_HEADER } from "../http/contract-header.js";
 import type { ErrorBody } from "../http/errors.js";
 import type { SandboxView } from "../http/view.js";
+import { whyUnreachable } from "./why-unreachable.js";
 
 export interface ClientOptions {
   readonly url: string;
@@ -147,7 +148,7 @@ export class GatewayClient {
       );
     } catch (cause) {
       if (signal?.aborted === true) throw cause;
-      throw new UnreachableError(`No gateway answers at ${url}`, { cause });
+      throw new UnreachableError(`No gateway answers at ${url}${whyUnreachable(cause)}`, { cause });
     }
     if (response.ok) return response;
     const { error } = ((await response.json().catch(() => null)) ?? {}) as Partial<ErrorBody>;
