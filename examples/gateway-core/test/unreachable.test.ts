@@ -39,8 +39,8 @@ describe("where no gateway answers, it is said why", () => {
 
   it("who listens does not speak TLS", async () => {
     const port = await portOf(createServer());
-    expect(await why(`https://127.0.0.1:${port}`)).toBe(
-      " (ERR_SSL_WRONG_VERSION_NUMBER: wrong version number)",
+    expect(await why(`https://127.0.0.1:${port}`)).toMatch(
+      /^ \(ERR_SSL_\w+: [a-z ]+\)$/,
     );
   });
 

@@ -210,7 +210,9 @@ export class VmDriver implements DriverPort {
     const options = { run, observedAt: this.#clock.now() };
     const dirs = await this.#dirs(sandbox);
     const last = (await dirs.machines()).at(-1);
-    const seen = last === undefined ? null : await observeMachine(dirs.machineOf(last), options);
+    const clock = this.#clock;
+    const seen =
+      last === undefined ? null : await observeMachine(dirs.machineOf(last), { ...options, clock });
     if (seen !== null) return seen;
     const exists = await isThere(dirs.root);
     const stateDir = { exists, bootstrapping: exists && (await isBeingPrepared(dirs)) };

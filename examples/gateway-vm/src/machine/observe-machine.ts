@@ -1,4 +1,5 @@
 import { isAlive } from "@slipway-examples/gateway-core";
+import type { Clock } from "slipway";
 import { observeQemu, type ExpectedRun, type Observation } from "slipway/phase";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -6,11 +7,13 @@ import { readEnd, readNote, writeEnd, type MachineNote } from "./machine-note.js
 import { ENDED, killMachine } from "./machine.js";
 import { consoleOf, statusOf, withMonitor } from "./monitor.js";
 import { OVERLAY, ROOTFS } from "./qemu-arguments.js";
+import { settledEnd } from "./settled-end.js";
 
-/** For which run is looked, and when that began. */
+/** For which run is looked, when that began, and what an end that is not told yet is waited for by. */
 interface LookOptions {
   readonly run: ExpectedRun;
   readonly observedAt: number;
+  readonly clock: Clock;
 }
 
 const MONITOR_LIMIT_MS = 3000;
@@ -28,8 +31,12 @@ export async function observeMachine(directory: string, options: LookOptions): P
     const seen = await observeLive(directory, note, note.process, options);
     if (seen !== null) return seen;
   }
-  const end = await readEnd(directory);
-  if (note.process === null && end === null) return null;
+  // How a machine ended whose end was asked for is no news.
+  const isAskedFor = (options.run.desired ?? "running") !== "running";
+  const isTold = note.process === null || isAskedFor;
+  const end = await (isTold ? readEnd(directory) : settledEnd(directory, options.clock));
+  // Removed meanwhile, or never started.
+  if (end === null && (note.process === null || (await readNote(directory)) === null)) return null;
   await letGo(directory);
   const ended = { alive: false, exitCode: null, signal: null, ...end?.process };
   const { instanceId } = note;
