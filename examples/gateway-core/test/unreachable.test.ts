@@ -39,9 +39,7 @@ describe("where no gateway answers, it is said why", () => {
 
   it("who listens does not speak TLS", async () => {
     const port = await portOf(createServer());
-    expect(await why(`https://127.0.0.1:${port}`)).toMatch(
-      /^ \(ERR_SSL_\w+: [a-z ]+\)$/,
-    );
+    expect(await why(`https://127.0.0.1:${port}`)).toMatch(/^ \(ERR_SSL_\w+: [a-z ]+\)$/);
   });
 
   it("no request can be made of the address", async () => {

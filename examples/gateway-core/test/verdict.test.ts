@@ -89,7 +89,9 @@ describe("the verdict of a supervisor", () => {
 
   it("is not waited for where nobody knows what runs, and where to look is said", async () => {
     expect(await told([view(2), view(2, { phase: "Unknown" })])).toBe(0);
-    expect(said).toContain('is not judged yet: its supervisor does that, see the condition ConfigurationReady');
+    expect(said).toContain(
+      "is not judged yet: its supervisor does that, see the condition ConfigurationReady",
+    );
   });
 
   it("never comes once the sandbox is gone, and that is said", async () => {

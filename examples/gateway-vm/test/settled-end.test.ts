@@ -51,13 +51,16 @@ async function ended(meanwhile: (directory: string, waits: number) => Promise<vo
   return { directory, clock, look: (desired = "running") => driver.observe(sandbox, { desired }) };
 }
 
-it.each([1, 20])("how QEMU ended is told also where it is written down after wait %i of a look", async (at) => {
-  const { clock, look } = await ended(async (directory, waits) => {
-    if (waits === at) await writeEnd(directory, { process: { exitCode: null, signal: "SIGKILL" } });
-  });
-  expect(await look()).toMatchObject({ failureReason: "Killed", instanceId: "i-1", running: false });
-  expect(clock.waits).toBe(at);
-});
+it.each([1, 20])(
+  "how QEMU ended is told also where it is written down after wait %i of a look",
+  async (at) => {
+    const { clock, look } = await ended(async (directory, waits) => {
+      if (waits === at) await writeEnd(directory, { process: { exitCode: null, signal: "SIGKILL" } });
+    });
+    expect(await look()).toMatchObject({ failureReason: "Killed", instanceId: "i-1", running: false });
+    expect(clock.waits).toBe(at);
+  },
+);
 
 it("an end that nobody explains is waited for once, by whoever looks first", async () => {
   const { directory, clock, look } = await ended(() => Promise.resolve());
@@ -69,12 +72,15 @@ it("an end that nobody explains is waited for once, by whoever looks first", asy
   expect(clock.waits).toBe(20);
 });
 
-it.each(["stopped", "deleted"] as const)("an end that was asked for is not waited for: %s", async (desired) => {
-  const { directory, clock, look } = await ended(() => Promise.resolve());
-  expect(await look(desired)).toMatchObject({ failureReason: null, running: false });
-  expect(clock.waits).toBe(0);
-  await expect(readFile(join(directory, "end.json"))).rejects.toThrow("ENOENT");
-});
+it.each(["stopped", "deleted"] as const)(
+  "an end that was asked for is not waited for: %s",
+  async (desired) => {
+    const { directory, clock, look } = await ended(() => Promise.resolve());
+    expect(await look(desired)).toMatchObject({ failureReason: null, running: false });
+    expect(clock.waits).toBe(0);
+    await expect(readFile(join(directory, "end.json"))).rejects.toThrow("ENOENT");
+  },
+);
 
 it("a machine that is removed meanwhile did not fail", async () => {
   const { look } = await ended((directory) => rm(directory, { recursive: true, force: true }));
