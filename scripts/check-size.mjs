@@ -76,7 +76,7 @@ const conditions = [
 const others = [
   { entry: "deadline", name: "the whole entry", keep: () => true, bytes: 12_760 },
   { entry: "retry", name: "the whole entry", keep: () => true, bytes: 25_720 },
-  { entry: "phase", name: "the whole entry", keep: () => true, bytes: 26_640 },
+  { entry: "phase", name: "the whole entry", keep: () => true, bytes: 26_720 },
   { entry: "progress", name: "all but OpenShell's words", keep: not(openShell), bytes: 8000, limit: true },
   { entry: "progress", name: "the whole entry", keep: () => true, bytes: 9000 },
 ];

@@ -50,7 +50,7 @@ export class Notifier<Events extends { readonly [Name in keyof Events]: unknown 
 
   /** Whether a notification would reach anybody: what is costly to say need not be said otherwise. */
   hears(event: keyof Events & string): boolean {
-    return this.#emitter !== undefined && this.#emitter.listenerCount(event) > 0;
+    return (this.#emitter?.listenerCount(event) ?? 0) > 0;
   }
 
   notify<K extends keyof Events & string>(event: K, payload: Events[K]): void {
