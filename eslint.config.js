@@ -58,6 +58,7 @@ export default tseslint.config(
       "@typescript-eslint/no-confusing-void-expression": ["error", { ignoreArrowShorthand: true }],
       "@typescript-eslint/unbound-method": "off",
       eqeqeq: "error",
+      "max-lines": ["error", 300],
       "no-restricted-syntax": ["error", { selector: "TSEnumDeclaration", message: "Use a string union." }],
     },
   },
