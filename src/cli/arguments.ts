@@ -25,12 +25,14 @@ export function parseArguments<Names extends OptionNames>(
   const options: Partial<Record<keyof Names, string>> = {};
   for (let index = 0; index < args.length; index += 1) {
     const arg = args[index] ?? "";
-    if (!arg.startsWith("--")) {
+    // A dash alone is standard input.
+    if (!arg.startsWith("-") || arg === "-") {
       positional.push(arg);
       continue;
     }
     const [name, attached] = split(arg.slice(2));
-    if (!Object.hasOwn(names, name)) throw new UsageError(`expected ${listOf(names)}, found ${arg}`);
+    if (!arg.startsWith("--") || !Object.hasOwn(names, name))
+      throw new UsageError(`expected ${listOf(names)}, found ${arg}`);
     const what = names[name] ?? null;
     if (what === null && attached !== undefined)
       throw new UsageError(`expected no value after --${name}, found ${JSON.stringify(attached)}`);
@@ -76,18 +78,4 @@ export function readInput(io: CommandIo, path: string): string {
     const why = error instanceof Error ? error.message : String(error);
     throw new UsageError(`expected a readable file, found ${JSON.stringify(path)}: ${why}`);
   }
-}
-
-/**
- * The moment that `--at` names, or the present one.
- *
- * @internal
- */
-export function momentOf(at: string | undefined, io: CommandIo): number {
-  if (at === undefined) return io.now();
-  const moment = /^\d+$/.test(at) ? Number(at) : Date.parse(at);
-  if (Number.isSafeInteger(moment)) return moment;
-  throw new UsageError(
-    `expected a time (RFC 3339 or epoch milliseconds) after --at, found ${JSON.stringify(at)}`,
-  );
 }

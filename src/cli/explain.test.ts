@@ -213,6 +213,12 @@ describe("slipway explain", () => {
       /expected a file after --record, found nothing/,
     ],
     ["a bad time", ["explain", "docker", "--at", "noon"], { "-": "{}" }, /expected a time .*found "noon"/],
+    [
+      "a dash of its own",
+      ["explain", "docker", "-x"],
+      { "-": "{}" },
+      /expected --record, --at or --json, found -x/,
+    ],
     ["two files", ["explain", "docker", "a", "b"], {}, /expected one file, found "b" as well/],
     [
       "a bad record",

@@ -7,11 +7,12 @@ import {
   type PhaseDecision,
   type SandboxRecord,
 } from "../phase/index.js";
-import { momentOf, onlyFile, parseArguments, readInput } from "./arguments.js";
+import { onlyFile, parseArguments, readInput } from "./arguments.js";
 import { EXIT_OK, UsageError, type Command, type CommandIo } from "./command.js";
 import { kinds, type ExplainedObject } from "./explain-kinds.js";
 import { assumedRecord, readRecord } from "./explain-record.js";
 import { parseJson, saidOf, sourceName } from "./json-input.js";
+import { momentOf } from "./moment.js";
 
 const usage = `usage: slipway explain <${[...kinds.keys()].join("|")}> [FILE|-] [--record FILE] [--at TIME] [--json]
 
@@ -21,7 +22,7 @@ A list that holds no pod proves nothing about a Sandbox's pods; give them apart 
 are none.
 
   --record FILE  the gateway's record of the sandbox (JSON); without it nothing is assumed but the wish to run
-  --at TIME      the moment to decide at, RFC 3339 or epoch milliseconds; default: now
+  --at TIME      the moment to decide at, RFC 3339 with its zone or epoch milliseconds; default: now
   --json         the whole decision as JSON`;
 
 /** @internal */

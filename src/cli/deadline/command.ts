@@ -1,9 +1,10 @@
 import type { DeadlineState } from "../../deadline/index.js";
 import { show } from "../../errors.js";
 import { decodeDeadlineState } from "../../schema/index.js";
-import { momentOf, onlyFile, parseArguments, readInput } from "../arguments.js";
+import { onlyFile, parseArguments, readInput } from "../arguments.js";
 import { type Command, type CommandIo, EXIT_OK, UsageError } from "../command.js";
 import { parseJson, saidOf, sourceName } from "../json-input.js";
+import { momentOf } from "../moment.js";
 import { timelineSvg } from "./svg.js";
 import { timelineText } from "./text.js";
 import { timelineOf, type Timeline } from "./timeline.js";
@@ -14,11 +15,13 @@ Shows a persisted deadline: its phases, the limit in force and every other one, 
 as a gateway keeps it, or a record with the state in its field "deadline". Several versions of one attempt, a list or
 one after the other, show renewals and progress between them.
 
-  --at TIME  the moment to read it at, RFC 3339 or epoch milliseconds; default: now
+  --at TIME  the moment to read it at, RFC 3339 with its zone or epoch milliseconds; default: now
   --svg      a picture (SVG) of the windows, limits and events on one line of time
   --json     what there is to read, as JSON`;
 
 const options = { at: "a time", svg: null, json: null } as const;
+
+const YEAR_MS = 365 * 86_400_000;
 
 const EXPECTS = 'a deadline\'s state, or a record with one in "deadline"';
 
@@ -42,18 +45,29 @@ function showDeadline(args: readonly string[], io: CommandIo): number {
   const now = momentOf(given.at, io);
   const value = parseJson(readInput(io, file), file, EXPECTS);
   const timeline = saidOf(sourceName(file), () => timelineOf(versionsIn(value), now));
+  if (given.at !== undefined) expectPlausible(now, timeline);
   if (given.svg !== undefined)
-    io.print(timelineSvg(timeline, timelineText(timeline).slice(1, 6).join("; ")).trimEnd());
+    io.print(timelineSvg(timeline, timelineText(timeline).slice(1, 7).join("; ")).trimEnd());
   else if (given.json !== undefined) io.print(JSON.stringify(plain(timeline), null, 2));
   else for (const line of timelineText(timeline)) io.print(line);
   return EXIT_OK;
 }
 
+/** Epoch seconds that were typed for milliseconds are an instant of 1970, at which no limit is near. */
+function expectPlausible(at: number, { from }: Timeline): void {
+  if (at >= from - YEAR_MS) return;
+  const [given, started] = [at, from].map((instant) => new Date(instant).toISOString());
+  throw new UsageError(
+    `expected a time at most a year before the attempt started (${started}) after --at, found ${given}: a number is milliseconds`,
+  );
+}
+
 /** JSON has no infinity: an unlimited deadline has no remaining time to name. */
-function plain({ attempt, stretches, marks, limits, reading }: Timeline): object {
+function plain({ attempt, now, stretches, marks, limits, reading }: Timeline): object {
   const { remainingMs, ...rest } = reading;
   return {
     attempt,
+    readAt: now,
     reading: { ...rest, remainingMs: Number.isFinite(remainingMs) ? remainingMs : null },
     stretches,
     limits,

@@ -140,6 +140,40 @@ describe("slipway deadline", () => {
     expect(out).toMatch(/<\/svg>$/);
   });
 
+  it("says at which instant it was read, and that none before the last event counts", async () => {
+    const { out } = await slipway(["--at", "2026-10-20T14:11:00+02:00"], repaired.at(-1), 90);
+    expect(out).toMatch(/read at +2026-10-20T12:11:00.000Z$/m);
+    const early = await slipway(["--at", "2026-10-20T12:09:00Z"], repaired.at(-1));
+    expect(early.out).toMatch(
+      /read at +2026-10-20T12:10:00.000Z \(the last event, after the 2026-10-20T12:09/,
+    );
+    const json = await slipway(["--json"], repaired.at(-1));
+    expect(JSON.parse(json.out)).toMatchObject({ readAt: START + 11 * MINUTE });
+  });
+
+  it("calls a phase renewable that no change has renewed", async () => {
+    const { out } = await slipway([], history().at(-1), 1);
+    expect(out).toMatch(/to come +admission \(budget 5m, renewable by a change, ceiling 1h\)/);
+  });
+
+  it("has a name for several phases whose times it cannot tell", async () => {
+    const names = ["pulling", "unpacking", "admission"];
+    const three = definePlan({ phases: names.map((name) => ({ name, budgetMs: MINUTE })) });
+    const { state } = startAttempt(three, { attempt: "a1", now: START });
+    if (state === undefined) throw new Error("the attempt did not start");
+    let last = state;
+    for (const phase of names.slice(1))
+      last = applyDeadlineEvent(
+        last,
+        { type: "enter", attempt: "a1", phase },
+        last.observedAt + 10_000,
+      ).state;
+    last = applyDeadlineEvent(last, { type: "complete", attempt: "a1" }, START + 30_000).state;
+    const { out } = await slipway([], last);
+    expect(out).toMatch(/was in +earlier phases from \+0s to \+20s$/m);
+    expect(out).toMatch(/was in +admission from \+20s to \+30s \(budget 1m\)$/m);
+  });
+
   it.each<[string, readonly string[], unknown, RegExp]>([
     ["no state", [], { phase: "Ready" }, /expected a deadline's state.*in standard input/],
     ["a broken state", ["d.json"], { ...repaired[0], startedAt: "noon" }, /startedAt/],
@@ -153,6 +187,25 @@ describe("slipway deadline", () => {
     ["two forms", ["--svg", "--json"], repaired[0], /--svg or --json, found both/],
     ["an unknown option", ["--png"], repaired[0], /expected --at, --svg or --json, found --png/],
     ["a bad time", ["--at", "soon"], repaired[0], /found "soon"/],
+    [
+      "a time without a zone",
+      ["--at", "2026-10-20T12:11:00"],
+      repaired[0],
+      /with its zone, as .*found "2026-/,
+    ],
+    [
+      "a day that there is not",
+      ["--at", "2026-02-30T12:00:00Z"],
+      repaired[0],
+      /expected a time .*found "2026-/,
+    ],
+    ["a time after all dates", ["--at", "9000000000000000"], repaired[0], /found "9000000000000000"/],
+    [
+      "seconds for milliseconds",
+      ["--at", String(START / 1000)],
+      repaired[0],
+      /at most a year before the attempt started \(2026-10-20T12:00:00.000Z\).*found 1970-.*a number is milliseconds/,
+    ],
     ["no JSON", [], "nothing here", /found no JSON/],
   ])("refuses %s with exit code 2", async (_name, args, input, message) => {
     const { code, err, out } = await slipway(args, input);

@@ -16,6 +16,7 @@ export function timelineText(timeline: Timeline): readonly string[] {
     row("status", statusOf(timeline)),
     row("phase", `${reading.phase}${reading.paused ? " (paused)" : ""}`),
     row("started", new Date(from).toISOString()),
+    row("read at", readAt(timeline)),
     row("elapsed", showDuration(reading.elapsedMs)),
     ...(reading.status === "active" ? [row("remaining", remainingOf(timeline))] : []),
     ...limits.map(({ bound, at, inForce }) =>
@@ -70,6 +71,14 @@ function statusOf({ reading, state }: Timeline): string {
   return reading.status;
 }
 
+/** An instant before the last event counts as that event's. */
+function readAt({ now, state: { observedAt } }: Timeline): string {
+  const [given, observed] = [now, observedAt].map((at) => new Date(at).toISOString());
+  return now < observedAt
+    ? `${observed} (the last event, after the ${given} that was asked for)`
+    : `${given}`;
+}
+
 function remainingOf({ reading }: Timeline): string {
   if (reading.remainingMs === Number.POSITIVE_INFINITY) return "unlimited";
   return `${showDuration(reading.remainingMs)}, limited by ${reading.limitedBy ?? "nothing"}`;
@@ -86,7 +95,7 @@ function budgetOf({ plan }: DeadlineState, name: string): string {
 
 function budgetText({ budgetMs, renewOn, ceilingMs }: DeadlinePhase): string {
   const budget = budgetMs === undefined ? "no budget" : `budget ${showDuration(budgetMs)}`;
-  const renewal = renewOn === undefined ? "" : ", renewed by a change";
+  const renewal = renewOn === undefined ? "" : ", renewable by a change";
   const ceiling = ceilingMs === undefined ? "" : `, ceiling ${showDuration(ceilingMs)}`;
   return ` (${budget}${renewal}${ceiling})`;
 }

@@ -130,7 +130,7 @@ function stretchesOf(versions: readonly DeadlineState[], end: number | null): re
     0,
     first.plan.phases.findIndex(({ name }) => name === first.phase),
   );
-  const label = earlier.length === 1 ? (earlier[0]?.name ?? "") : `before ${first.phase}`;
+  const label = earlier.length === 1 ? (earlier[0]?.name ?? "") : "earlier phases";
   return [{ label, from: first.startedAt, until: first.phaseEnteredAt, windowEndsAt: null }, ...stretches];
 }
 

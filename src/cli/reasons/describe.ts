@@ -5,7 +5,8 @@ import { expectOneOf, type ReasonsOptions } from "./options.js";
 
 /** `slipway reasons describe`: what words mean. Fails when the catalog knows one of them not at all. */
 export async function describeReasons(options: ReasonsOptions, io: CommandIo): Promise<number> {
-  if (options.words.length === 0) throw new UsageError("describe takes one or more reasons");
+  if (options.words.length === 0)
+    throw new UsageError("expected one or more reasons after describe, found nothing");
   const catalog = await loadCatalog(options.catalog, io);
   const sources = Object.values<ReasonEntry>(catalog.reasons).flatMap((entry) => entry.sources ?? []);
   expectOneOf("--backend", options.backend, [...new Set(sources.map(({ backend }) => backend))].sort());

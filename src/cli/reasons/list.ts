@@ -17,7 +17,7 @@ export async function listReasons(options: ReasonsOptions, io: CommandIo): Promi
     (String(contract) !== options.contract || contract > catalog.contract)
   ) {
     throw new UsageError(
-      `--contract takes a contract of the catalog ${catalog.name}, 1 to ${catalog.contract}, got ${options.contract}`,
+      `expected a contract of the catalog ${catalog.name}, 1 to ${catalog.contract}, after --contract, found ${options.contract}`,
     );
   }
   expectOneOf("--type", options.type, Object.keys(catalog.types));

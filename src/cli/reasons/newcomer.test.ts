@@ -90,7 +90,7 @@ describe("slipway reasons, to a newcomer", () => {
     const unknown = await slipway("reasons", "describe", "OOMKilled", "--backend", "dokcer");
     expect(unknown).toMatchObject({ code: 2, out: "" });
     expect(unknown.err).toContain("docker");
-    expect(unknown.err).toContain('got "dokcer"');
+    expect(unknown.err).toContain('found "dokcer"');
     const none = ["describe", "Timeout", "--backend", "docker", "--catalog", "my catalog.json"];
     expect((await slipway("reasons", ...none)).err).toContain("the catalog names none");
     expect((await slipway("reasons", "describe", "dead", "--backend", "docker")).out).toContain(

@@ -1,4 +1,4 @@
-import { parseArgs } from "node:util";
+import { parseArguments } from "../arguments.js";
 import { UsageError } from "../command.js";
 
 const DEFAULT_LOCK = "reasons.lock.json";
@@ -21,8 +21,24 @@ export interface ReasonsOptions {
   readonly words: readonly string[];
 }
 
+type ReasonsOption = Exclude<keyof ReasonsOptions, "words">;
+
+/** What the value of each option is, in words, or `null` for one that takes none. */
+const values: Readonly<Record<ReasonsOption, string | null>> = {
+  catalog: "a file",
+  lock: "a file",
+  json: null,
+  type: "a condition type",
+  class: "a class",
+  contract: "a contract",
+  backend: "a backend",
+  frozen: null,
+  strict: null,
+  force: null,
+};
+
 /** What each command takes beside `--catalog` and `--json`; anything else is a mistake of the caller. */
-const taken: Readonly<Record<string, readonly string[]>> = {
+const taken: Readonly<Record<string, readonly ReasonsOption[]>> = {
   list: ["type", "class", "contract"],
   describe: ["backend"],
   lock: ["lock", "force"],
@@ -31,53 +47,35 @@ const taken: Readonly<Record<string, readonly string[]>> = {
 
 /** Reads the options of a command; an option or a word that it does not take is a mistake of the caller. */
 export function readOptions(command: string, args: readonly string[]): ReasonsOptions {
-  const text = { type: "string" } as const;
-  const flag = { type: "boolean", default: false } as const;
-  try {
-    const { values, positionals, tokens } = parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      tokens: true,
-      options: {
-        catalog: text,
-        lock: { ...text, default: DEFAULT_LOCK },
-        type: text,
-        class: text,
-        contract: text,
-        backend: text,
-        json: flag,
-        frozen: flag,
-        strict: flag,
-        force: flag,
-      },
-    });
-    const own = ["catalog", "json", ...(taken[command] ?? [])];
-    const given = new Set<string>();
-    for (const token of tokens) {
-      if (token.kind !== "option") continue;
-      if (!own.includes(token.name)) throw new UsageError(`${command} takes no ${token.rawName}`);
-      // The last of two would be taken, and the first pass unseen.
-      if (token.value !== undefined && given.has(token.name))
-        throw new UsageError(`${command} takes one ${token.rawName}, got another: ${token.value}`);
-      given.add(token.name);
-    }
-    const [word] = positionals;
-    if (word !== undefined && command !== "describe") {
-      throw new UsageError(`${command} takes no ${JSON.stringify(word)}: name a catalog with --catalog FILE`);
-    }
-    const { catalog, type, class: reasonClass, contract, backend, ...others } = values;
-    return { catalog, type, class: reasonClass, contract, backend, ...others, words: positionals };
-  } catch (error) {
-    if (error instanceof UsageError) throw error;
-    throw new UsageError(error instanceof Error ? error.message : String(error));
-  }
+  const own: readonly ReasonsOption[] = ["catalog", "json", ...(taken[command] ?? [])];
+  const names = Object.fromEntries(own.map((name) => [name, values[name]]));
+  const { positional: words, options } = parseArguments(args, names);
+  const [word] = words;
+  if (word !== undefined && command !== "describe")
+    throw new UsageError(
+      `expected no word after ${command}, found ${JSON.stringify(word)}: name a catalog with --catalog FILE`,
+    );
+  const isGiven = (name: ReasonsOption): boolean => options[name] !== undefined;
+  return {
+    catalog: options["catalog"],
+    lock: options["lock"] ?? DEFAULT_LOCK,
+    json: isGiven("json"),
+    type: options["type"],
+    class: options["class"],
+    contract: options["contract"],
+    backend: options["backend"],
+    frozen: isGiven("frozen"),
+    strict: isGiven("strict"),
+    force: isGiven("force"),
+    words,
+  };
 }
 
 /** Refuses a value of an option that is none of the known ones. */
 export function expectOneOf(option: string, value: string | undefined, known: readonly string[]): void {
   if (value === undefined || known.includes(value)) return;
-  const expected = known.length === 0 ? "nothing here: the catalog names none" : `one of ${known.join(", ")}`;
-  throw new UsageError(`${option} takes ${expected}, got ${JSON.stringify(value)}`);
+  const expected = known.length === 0 ? "nothing, as the catalog names none," : `one of ${known.join(", ")}`;
+  throw new UsageError(`expected ${expected} after ${option}, found ${JSON.stringify(value)}`);
 }
 
 /** A command with the files that this call names, for a user to copy. */

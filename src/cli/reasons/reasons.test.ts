@@ -24,6 +24,34 @@ describe("slipway", () => {
 });
 
 describe("slipway reasons, called oddly", () => {
+  it.each([
+    ["list", "--forse", "--catalog, --json, --type, --class or --contract"],
+    ["lock", "--forse", "--catalog, --json, --lock or --force"],
+    ["check", "--force", "--catalog, --json, --lock, --frozen or --strict"],
+    ["describe", "-x", "--catalog, --json or --backend"],
+  ])("names the options that %s has when it is given %s", async (command, option, known) => {
+    const { slipway } = hostWith({});
+    expect(await slipway("reasons", command, option)).toEqual({
+      code: 2,
+      out: "",
+      err: `slipway reasons: expected ${known}, found ${option}`,
+    });
+  });
+
+  it.each([
+    [["list", "--catalog"], "expected a file after --catalog, found nothing"],
+    [["lock", "--lock", "--force"], "expected a file after --lock, found --force"],
+    [["check", "--json=yes"], 'expected no value after --json, found "yes"'],
+    [["check", "catalog.json"], 'expected no word after check, found "catalog.json"'],
+    [["describe"], "expected one or more reasons after describe, found nothing"],
+    [["list", "--class", "final"], 'after --class, found "final"'],
+    [["list", "--contract", "9"], "after --contract, found 9"],
+  ])("says what it expected and what it found: %j", async (args, message) => {
+    const { slipway } = hostWith({});
+    const { code, err } = await slipway("reasons", ...args);
+    expect([code, err]).toEqual([2, expect.stringContaining(message)]);
+  });
+
   it("repeats the word that is none of its own", async () => {
     const { slipway } = hostWith({});
     const { code, err } = await slipway("reasons", "chek");
@@ -47,7 +75,7 @@ describe("slipway reasons, called oddly", () => {
     expect(await slipway("reasons", ...args)).toMatchObject({
       code: 2,
       out: "",
-      err: expect.stringContaining(`takes one ${option}`),
+      err: expect.stringContaining(`expected one ${option}, found another`),
     });
     expect((await slipway("reasons", "list", "--json", "--json")).code).toBe(0);
   });
