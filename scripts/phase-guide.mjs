@@ -97,8 +97,8 @@ name of its rule, the facts that it looked at and the evidence that was left out
 it for raw backend JSON:
 
 \`\`\`sh
-docker inspect my-sandbox | npx slipway explain docker
-kubectl get sandbox,pod -o json | npx slipway explain sandbox --record record.json
+docker inspect my-sandbox | npx --no-install slipway explain docker
+kubectl get sandbox,pod -o json | npx --no-install slipway explain sandbox --record record.json
 \`\`\`
 
 A list that holds no pod proves nothing about pods. To show an empty backend, give them apart, as
