@@ -27,6 +27,10 @@ describe("a record that nobody decoded", () => {
     expect(() => restore({ ...state, [field]: "100" })).toThrow(refusal(field));
   });
 
+  it.each(["startedAt", "observedAt", "phaseEnteredAt"])("has an instant for its %s", (field) => {
+    expect(() => restore({ ...state, [field]: null })).toThrow(refusal(field));
+  });
+
   it("is told by its version first", () => {
     expect(() => restore({})).toThrow(refusal("schemaVersion"));
     expect(() => restore({ schemaVersion: 1 })).toThrow(refusal("startedAt"));

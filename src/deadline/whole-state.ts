@@ -2,15 +2,9 @@ import { invalid } from "../errors.js";
 import { checkDecoded } from "./decoded.js";
 import type { DeadlineState } from "./state.js";
 
-const INSTANTS = [
-  "startedAt",
-  "observedAt",
-  "phaseEnteredAt",
-  "parentDeadlineAt",
-  "windowEndsAt",
-  "pausedAt",
-  "stallEndsAt",
-] as const;
+const INSTANTS = ["startedAt", "observedAt", "phaseEnteredAt"] as const;
+/** Instants, or `null` for none. */
+const BOUNDS = ["parentDeadlineAt", "windowEndsAt", "pausedAt", "stallEndsAt"] as const;
 const PARTS = ["plan", "marks", "spentRejections", "cleanup"] as const;
 
 /**
@@ -23,7 +17,8 @@ const PARTS = ["plan", "marks", "spentRejections", "cleanup"] as const;
  */
 export function checkWhole(state: DeadlineState): void {
   checkDecoded("deadline state", state);
-  for (const field of INSTANTS) check(state, field, state[field] === null || Number.isFinite(state[field]));
+  for (const field of INSTANTS) check(state, field, Number.isFinite(state[field]));
+  for (const field of BOUNDS) check(state, field, state[field] === null || Number.isFinite(state[field]));
   for (const field of PARTS) check(state, field, typeof state[field] === "object");
 }
 
