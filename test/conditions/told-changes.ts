@@ -31,7 +31,7 @@ export const KEEP_THE_WORD = [
   'Change in a new contract: retire A in contract 3 for a reason with since: 3 that takes dead over and is published with generalReasons: ["A"].',
 ];
 export const A_NEW_NAME = [
-  "Additive exposure now: use a new name for the new condition.",
+  "Additive exposure now: use a new reason for the new condition, without general reasons that clients know already.",
   "Change in a new contract: raise contract to 3, which announces it; readers of older contracts find it too.",
 ];
 export const ANOTHER_TYPE = [

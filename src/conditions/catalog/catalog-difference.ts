@@ -61,6 +61,15 @@ export function announced(contract: number, price: string): string {
 }
 
 /**
+ * The second way where a published reason itself was changed: no contract makes another one of it.
+ *
+ * @internal
+ */
+export function anotherReason(contract: number): string {
+  return `a published reason stays what it was: add another one with since: ${contract} and raise contract to ${contract}.`;
+}
+
+/**
  * An additive difference.
  *
  * @internal

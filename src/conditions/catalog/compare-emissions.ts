@@ -1,14 +1,7 @@
 import { shownIndex } from "../convert-conditions.js";
 import { sameValue } from "../same-value.js";
-import { isKnown, reasonClass } from "./catalog-lookup.js";
-import {
-  additive,
-  announced,
-  breaking,
-  type CatalogDifference,
-  safe,
-  type WaysOut,
-} from "./catalog-difference.js";
+import { additive, breaking, type CatalogDifference, safe } from "./catalog-difference.js";
+import { waysOutOf } from "./emission-ways-out.js";
 import type { ReasonCatalog, ReasonEmission } from "./reason-catalog.js";
 
 /** What a reader of one contract sees of an emission. */
@@ -45,11 +38,13 @@ export function compareEmissions(before: ReasonCatalog, after: ReasonCatalog): r
         const change = compareAt(old, now, situation, type, contract, names);
         return change === undefined ? [] : [{ contract, ...change }];
       });
+      const [was, is] = [newestOf(old, situation, type), newestOf(now, situation, type)];
+      const waysOut = waysOutOf(before, was, is, contracts);
       // Readers of one contract may see something else than those of another, so none speaks for all.
       for (const { kind, text } of new Map(changes.map((change) => [change.text, change])).values()) {
         const affected = changes.filter((change) => change.text === text).map(({ contract }) => contract);
         const explanation = `${subject}: ${text} (contract ${affected.join(", ")})`;
-        found.push(breaking(kind, subject, explanation, remediesFor(old, situation, type), affected));
+        found.push(breaking(kind, subject, explanation, waysOut, affected));
       }
     }
   }
@@ -134,24 +129,6 @@ function missed(reason: string): string {
     `automation, CLI JSON consumers and SDK clients that match conditions[].reason == "${reason}" ` +
     "for this finding will miss it"
   );
-}
-
-function remediesFor(emitting: Emitting, situation: Situation, type: string): WaysOut {
-  const before = emitting.catalog;
-  const old = newestOf(emitting, situation, type);
-  if (old === undefined)
-    return ["use a new name for the new condition.", announced(before.contract + 1, "find it")];
-  const { reason, generalReasons = [] } = old;
-  const terminal = reasonClass(before, reason) === "terminal" ? "terminal " : "";
-  const exposure = `keep the reason ${reason} and state the finer finding as its cause or on a condition of its own.`;
-  const blind = contractsOf(before, before).filter((contract) => !isKnown(before, reason, contract));
-  const change =
-    `add the new ${terminal}reason with since: ${before.contract + 1}, raise contract to ` +
-    `${before.contract + 1}, and state generalReasons: ${JSON.stringify([reason, ...generalReasons])}, so that ` +
-    "readers of older contracts keep what they see";
-  // They see the reason as a cause, or as a word that they do not know.
-  const except = `; those of contract ${blind.join(", ")}, which does not know ${reason}, see the new reason in its place`;
-  return [exposure, blind.length === 0 ? `${change}.` : `${change}${except}.`];
 }
 
 function sightOf(

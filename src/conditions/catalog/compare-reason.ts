@@ -1,5 +1,12 @@
 import { sameValue } from "../same-value.js";
-import { additive, announced, breaking, type CatalogDifference, safe } from "./catalog-difference.js";
+import {
+  additive,
+  announced,
+  anotherReason,
+  breaking,
+  type CatalogDifference,
+  safe,
+} from "./catalog-difference.js";
 import type { ReasonEntry } from "./reason-catalog.js";
 
 /**
@@ -14,7 +21,7 @@ export function compareReason(
   next: number,
 ): readonly CatalogDifference[] {
   const found: CatalogDifference[] = [];
-  const another = `a published reason stays what it was: add another one with since: ${next} and raise contract to ${next}.`;
+  const another = anotherReason(next);
   if (before.class !== after.class) {
     const text = `${reason} was ${before.class} and is now ${after.class}: clients give up or wait where they did not.`;
     found.push(

@@ -139,7 +139,8 @@ const changes: readonly Change[] = [
     { ...base, emits: [{ ...emitted, generalReasons: ["B"] }] },
     [
       "breaking emission-match start/crash/Ready: start/crash/Ready: A on Ready now matches B too, so clients that match it see cases they did not (contract 1, 2)",
-      ...KEEP_A,
+      "Additive exposure now: keep A without general reasons, and state what else was found as its cause or on a condition of its own.",
+      "Change in a new contract: add the new general reason with since: 3, raise contract to 3, and state generalReasons: [the new one] of A, so that readers of older contracts keep what they see; one condition is stored for all of them, so no contract takes a general reason away.",
     ],
   ],
   [
@@ -148,8 +149,8 @@ const changes: readonly Change[] = [
     base,
     [
       'breaking emission-match start/crash/Ready: start/crash/Ready: A on Ready no longer matches B; automation, CLI JSON consumers and SDK clients that match conditions[].reason == "B" for this finding will miss it (contract 1, 2)',
-      "Additive exposure now: keep the reason A and state the finer finding as its cause or on a condition of its own.",
-      'Change in a new contract: add the new terminal reason with since: 3, raise contract to 3, and state generalReasons: ["A","B"], so that readers of older contracts keep what they see.',
+      'Additive exposure now: keep generalReasons: ["B"] of A, and state what else was found as its cause or on a condition of its own.',
+      'Change in a new contract: add the new general reason with since: 3, raise contract to 3, and state generalReasons: [the new one, "B"] of A, so that readers of older contracts keep what they see; one condition is stored for all of them, so no contract takes a general reason away.',
     ],
   ],
   [
@@ -163,11 +164,11 @@ const changes: readonly Change[] = [
     [
       "additive reason-added C: C is new, for readers of contract 2 and later.",
       "breaking emission-cause start/crash/Ready: start/crash/Ready: Ready shows A with the cause C where it showed the cause Late; clients that read cause.reason see another answer (contract 1)",
-      "Additive exposure now: keep the reason Late and state the finer finding as its cause or on a condition of its own.",
-      'Change in a new contract: add the new terminal reason with since: 3, raise contract to 3, and state generalReasons: ["Late","A"], so that readers of older contracts keep what they see; those of contract 1, which does not know Late, see the new reason in its place.',
+      'Additive exposure now: keep the reason Late with generalReasons: ["A"] and state the finer finding as its cause or on a condition of its own.',
+      'Change in a new contract: add the new terminal reason with since: 3, raise contract to 3, and state generalReasons: ["Late","A"], so that readers of older contracts keep what they see; for those of contract 1, which does not know Late, it stays breaking: they see the new reason in its place.',
       'breaking emission-reason start/crash/Ready: start/crash/Ready: Ready shows C where it showed Late; automation, CLI JSON consumers and SDK clients that match conditions[].reason == "Late" for this finding will miss it (contract 2)',
-      "Additive exposure now: keep the reason Late and state the finer finding as its cause or on a condition of its own.",
-      'Change in a new contract: add the new terminal reason with since: 3, raise contract to 3, and state generalReasons: ["Late","A"], so that readers of older contracts keep what they see; those of contract 1, which does not know Late, see the new reason in its place.',
+      'Additive exposure now: keep the reason Late with generalReasons: ["A"] and state the finer finding as its cause or on a condition of its own.',
+      'Change in a new contract: add the new terminal reason with since: 3, raise contract to 3, and state generalReasons: ["Late","A"], so that readers of older contracts keep what they see; for those of contract 1, which does not know Late, it stays breaking: they see the new reason in its place.',
     ],
   ],
   [
@@ -191,7 +192,7 @@ const changes: readonly Change[] = [
     [
       'breaking emission-reason start/crash/Ready: start/crash/Ready: Ready shows A where it showed Late; automation, CLI JSON consumers and SDK clients that match conditions[].reason == "Late" for this finding will miss it (contract 1, 2)',
       "Additive exposure now: keep the reason Late and state the finer finding as its cause or on a condition of its own.",
-      'Change in a new contract: add the new terminal reason with since: 3, raise contract to 3, and state generalReasons: ["Late"], so that readers of older contracts keep what they see; those of contract 1, which does not know Late, see the new reason in its place.',
+      'Change in a new contract: add the new terminal reason with since: 3, raise contract to 3, and state generalReasons: ["Late"], so that readers of older contracts keep what they see; for those of contract 1, which does not know Late, it stays breaking: they see the new reason in its place.',
     ],
   ],
   [
