@@ -144,5 +144,5 @@ function readCause(value: unknown): unknown {
 }
 
 function isFilled(value: unknown): boolean {
-  return value !== undefined && value !== null && value !== "";
+  return (value ?? "") !== "";
 }

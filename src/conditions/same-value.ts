@@ -82,7 +82,7 @@ export function asText(value: unknown): string {
  * @internal
  */
 export function textOf(value: unknown): string | undefined {
-  return value === undefined || value === null || isObject(value) ? undefined : (value as number).toString();
+  return isObject(value ?? {}) ? undefined : (value as number).toString();
 }
 
 /**

@@ -31,6 +31,14 @@ describe("summarize", () => {
     });
   });
 
+  it.each<unknown>([undefined, null, {}, { toString: 1, valueOf: 1 }, { __proto__: null }, ["True"]])(
+    "reads the status %j, which is none, as Unknown",
+    (status) => {
+      const odd = { type: "Ready", status, reason: "Odd", message: "" } as unknown as Condition;
+      expect(summarize([odd])).toMatchObject({ status: "Unknown", text: "Ready=Unknown Odd" });
+    },
+  );
+
   it.each([undefined, null, { __proto__: null }])("has no word for a reason and a message of %j", (word) => {
     const pod = { type: "Ready", status: "True", reason: word, message: word };
     expect(summarize([pod as unknown as Condition])).toMatchObject({

@@ -1,7 +1,7 @@
 import type { Condition, ConditionCause, ConditionStatus } from "./condition.js";
 import { isGeneration } from "./condition-shape.js";
 import { getCondition } from "./condition-list.js";
-import { asText } from "./same-value.js";
+import { asText, textOf } from "./same-value.js";
 
 /**
  * How {@link summarize} reads a list.
@@ -56,7 +56,7 @@ export interface ConditionSummary {
 export function summarize(list: readonly Condition[], options: SummarizeOptions = {}): ConditionSummary {
   const { type = "Ready", generation = 0 } = options;
   const { observedGeneration, cause, ...words } = getCondition(list, type) ?? NOT_REPORTED;
-  const status = words.status ?? "Unknown";
+  const status = (textOf(words.status) ?? "Unknown") as ConditionStatus;
   // A Pod's conditions have neither reason nor message where there is nothing to say.
   const [reason, message, because] = [asText(words.reason), asText(words.message), asText(cause?.reason)];
   const what = `${type}=${status} ${reason}${because && ` (${because})`}`.trimEnd();

@@ -17,8 +17,18 @@ export async function describeReasons(options: ReasonsOptions, io: CommandIo): P
   return descriptions.some(({ found }) => found === "unknown") ? EXIT_FAILED : EXIT_OK;
 }
 
-function render({ reason, found, name, summary, entry }: ReasonDescription): string {
+function render(description: ReasonDescription): string {
+  const { reason, found, name, summary, entry } = description;
   const title = name === undefined || name === reason ? reason : `${reason} (${found}: ${name})`;
+  if (found === "retired") {
+    const instead = entry === undefined ? [] : [`  instead: ${name}: ${entry.summary}`];
+    return [
+      title,
+      `  ${summary}`,
+      `  class:   ${description.class}, for readers that still know it`,
+      ...instead,
+    ].join("\n");
+  }
   if (entry === undefined) return `${title}\n  ${summary}`;
   const since = `since contract ${entry.since ?? 1}`;
   const deprecated =

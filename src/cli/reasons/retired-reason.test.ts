@@ -69,4 +69,16 @@ describe("slipway reasons, on a retired reason", () => {
       expect(err).toContain(wrong);
     }
   });
+
+  it("describes it with the class that it had, and what to use instead", async () => {
+    const { slipway } = hostWith({ "catalog.json": text(retired) });
+    const { code, out } = await slipway("reasons", "describe", "Timeout", "--catalog", "catalog.json");
+    expect(code).toBe(0);
+    expect(out.split("\n")).toEqual([
+      "Timeout (retired: Expired)",
+      "  Retired in contract 2.",
+      "  class:   terminal, for readers that still know it",
+      `  instead: Expired: ${entry.summary}`,
+    ]);
+  });
 });

@@ -9,6 +9,7 @@ describe("describeReason", () => {
       reason: "Old",
       found: "retired",
       name: undefined,
+      class: "terminal",
       summary: "Retired in contract 2.",
     });
     expect(describeReason("New", { catalog: list })).toEqual({
@@ -39,4 +40,34 @@ describe("describeReason", () => {
   ])("describes %j of %s", (reason, backend, expected) => {
     expect(describeReason(reason, { catalog, backend })).toMatchObject({ reason, ...expected });
   });
+
+  it("says of a retired reason what it said, and all of the one that replaced it", () => {
+    const list = define({
+      contract: 3,
+      reasons: { New: { ...entry, class: "terminal", since: 3 } },
+      retired: { Old: { retiredIn: 3, class: "transient", replacedBy: "New" } },
+    });
+    for (const word of ["Old", "OLD"])
+      expect(describeReason(word, { catalog: list })).toEqual({
+        reason: word,
+        found: "retired",
+        name: "New",
+        class: "transient",
+        summary: "Retired in contract 3.",
+        entry: (list as ReasonCatalog).reasons["New"],
+      });
+    expect(describeReason("New", { catalog: list })).toMatchObject({ found: "reason", class: "terminal" });
+  });
+
+  it.each<unknown>([undefined, null, 7, true, {}, ["A"], { toString: 1 }])(
+    "knows no word that is %j",
+    (word) => {
+      for (const backend of [undefined, "docker"])
+        expect(describeReason(word as string, { catalog, backend })).toEqual({
+          reason: "",
+          found: "unknown",
+          summary: "Not in the catalog test.",
+        });
+    },
+  );
 });

@@ -1,6 +1,6 @@
-import { ownField } from "../same-value.js";
-import { findByName } from "./catalog-lookup.js";
-import type { ReasonCatalog, ReasonEntry, RetiredReason } from "./reason-catalog.js";
+import { asText, ownField } from "../same-value.js";
+import { findByName, reasonClass } from "./catalog-lookup.js";
+import type { ReasonCatalog, ReasonClass, ReasonEntry, RetiredReason } from "./reason-catalog.js";
 
 /**
  * Where {@link describeReason} looks.
@@ -20,12 +20,14 @@ export interface DescribeOptions {
  * @public
  */
 export interface ReasonDescription {
-  /** The word as it was given. */
+  /** The word as it was given; empty for what is no text. */
   readonly reason: string;
   /** How it was found: as a reason, as a backend's raw word, as a retired name, or not at all. */
   readonly found: "reason" | "raw" | "retired" | "unknown";
   /** The catalog's reason: the one named, the one that the raw word means, or the one that replaced a retired one. */
   readonly name?: string | undefined;
+  /** What the word says about the future; for a retired one, what it said, for the readers that still know it. */
+  readonly class?: ReasonClass | undefined;
   /** What it means, one sentence; what became of it, for a retired or an unknown one. */
   readonly summary: string;
   /** All that the catalog says about `name`: class, action, types, phases. */
@@ -49,22 +51,28 @@ export interface ReasonDescription {
  *
  * @public
  */
-export function describeReason(reason: string, options: DescribeOptions): ReasonDescription {
+export function describeReason(
+  reason: string | null | undefined,
+  options: DescribeOptions,
+): ReasonDescription {
   const { catalog, backend } = options;
-  const raw = ownField<ReasonEntry>(catalog.reasons, reason) ? undefined : findRaw(catalog, reason, backend);
-  const named = backend !== undefined && raw ? undefined : findByName<ReasonEntry>(catalog.reasons, reason);
-  const found = named ?? raw;
-  if (found) {
-    const [name, entry] = found;
-    return { reason, found: named ? "reason" : "raw", name, summary: entry.summary, entry };
-  }
-  const retired = findByName<RetiredReason>(catalog.retired, reason)?.[1];
-  if (!retired) return { reason, found: "unknown", summary: `Not in the catalog ${catalog.name}.` };
+  // A Pod's condition has no reason where there is nothing to say, and a peer's may be anything.
+  const word = asText(reason);
+  const raw = ownField<ReasonEntry>(catalog.reasons, word) ? undefined : findRaw(catalog, word, backend);
+  const named = backend !== undefined && raw ? undefined : findByName<ReasonEntry>(catalog.reasons, word);
+  const known = named ?? raw;
+  const retired = known ? undefined : findByName<RetiredReason>(catalog.retired, word);
+  const name = known ? known[0] : retired?.[1].replacedBy;
+  const entry = ownField<ReasonEntry>(catalog.reasons, name);
   return {
-    reason,
-    found: "retired",
-    name: retired.replacedBy,
-    summary: `Retired in contract ${retired.retiredIn}.`,
+    reason: word,
+    found: named ? "reason" : raw ? "raw" : retired ? "retired" : "unknown",
+    name,
+    entry,
+    class: reasonClass(catalog, retired ? retired[0] : name),
+    summary: retired
+      ? `Retired in contract ${retired[1].retiredIn}.`
+      : (entry?.summary ?? `Not in the catalog ${catalog.name}.`),
   };
 }
 

@@ -8,7 +8,7 @@ export const containerReasons = {
     sources: [
       { backend: "qemu", raw: ["running"] },
       { backend: "libvirt", raw: ["1", "2"] },
-      { backend: "firecracker", raw: ["Running"] },
+      { backend: "firecracker", raw: ["Running", "true"] },
       { backend: "cloud-hypervisor", raw: ["Running"] },
     ],
   },
@@ -50,7 +50,10 @@ export const containerReasons = {
     phases: ["Provisioning", "Starting"],
     summary: "No node can take the pod now.",
     action: "Free capacity, or correct the pod's constraints.",
-    sources: [{ backend: "kubernetes", raw: ["Unschedulable", "SchedulingGated"] }],
+    sources: [
+      { backend: "agent-sandbox", raw: ["Unschedulable", "SchedulingGated"], versions: ">=0.5.6" },
+      { backend: "kubernetes", raw: ["Unschedulable", "SchedulingGated"] },
+    ],
   },
   ImagePullFailed: {
     types: ["Ready"],
@@ -137,7 +140,7 @@ export const containerReasons = {
     summary: "The container runs.",
     sources: [
       { backend: "docker", raw: ["running"] },
-      { backend: "podman", raw: ["running"] },
+      { backend: "podman", raw: ["running", "reset"] },
     ],
   },
   ContainerRestarting: {

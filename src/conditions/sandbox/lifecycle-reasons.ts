@@ -32,7 +32,7 @@ export const lifecycleReasons = {
     sources: [
       { backend: "qemu", raw: ["prelaunch", "preconfig", "inmigrate", "restore-vm"] },
       { backend: "libvirt", raw: ["3/11"] },
-      { backend: "firecracker", raw: ["Not started", "Uninitialized", "Starting"] },
+      { backend: "firecracker", raw: ["Not started", "Uninitialized", "Starting", "false"] },
       { backend: "cloud-hypervisor", raw: ["Created"] },
     ],
   },
@@ -109,7 +109,10 @@ export const lifecycleReasons = {
     phases: ["Stopping", "Stopped"],
     summary: "The sandbox's lifetime is over.",
     action: "Create a new sandbox.",
-    sources: [{ backend: "agent-sandbox", raw: ["SandboxExpired", "ClaimExpired"], versions: ">=0.2.1" }],
+    sources: [
+      { backend: "agent-sandbox", raw: ["ClaimExpired"] },
+      { backend: "agent-sandbox", raw: ["SandboxExpired"], versions: ">=0.2.1" },
+    ],
   },
   MainProcessCompleted: {
     types: ["Ready", "Finished"],

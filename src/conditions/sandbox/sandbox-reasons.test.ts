@@ -114,6 +114,9 @@ describe("sandboxReasons", () => {
     expect(versions("NodeShutdown", "NodeShutdown")).toEqual([">=1.22"]);
     expect(versions("MainProcessCompleted", "PodSucceeded")).toEqual([">=0.4.6"]);
     expect(versions("MainProcessFailed", "PodFailed")).toEqual([">=0.4.6"]);
+    expect(versions("Expired", "SandboxExpired")).toEqual([">=0.2.1"]);
+    expect(versions("Expired", "ClaimExpired")).toEqual([undefined]);
+    expect(versions("Unschedulable", "SchedulingGated")).toEqual([">=0.5.6", undefined]);
   });
 
   it("lists by contract the very names that its entries state", () => {

@@ -60,7 +60,7 @@ export const workloadEndReasons = {
   NodeLost: {
     types: ["Ready", "DisruptionTarget"],
     class: "transient",
-    phases: ["Unknown"],
+    phases: ["Error", "Unknown"],
     summary: "The node does not answer.",
     action: "Look at the node.",
     sources: [{ backend: "kubernetes", raw: ["NodeLost", "DeletionByTaintManager", "DeletionByPodGC"] }],
