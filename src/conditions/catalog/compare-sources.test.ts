@@ -1,5 +1,5 @@
 import { describe, it } from "vitest";
-import { A, B, base, entry, expectDifference } from "../../../test/conditions/compared-catalogs.js";
+import { A, B, base, entry, expectDifference, next } from "../../../test/conditions/compared-catalogs.js";
 
 describe("compareCatalogs, kind by kind", () => {
   it.each<[string, object, object, string]>([
@@ -53,6 +53,33 @@ describe("compareCatalogs, kind by kind", () => {
       base,
       { ...base, reasons: { A, B: { ...B, sources: [...B.sources, { backend: "docker", raw: ["A"] }] } } },
       "breaking source-changed",
+    ],
+    [
+      "a word gone with the retired reason whose name it is in another letter case",
+      {
+        ...base,
+        reasons: { ...base.reasons, Old: { ...entry, sources: [{ backend: "podman", raw: ["old"] }] } },
+      },
+      { ...next, retired: { Old: { retiredIn: 2, class: "terminal" } } },
+      "breaking source-changed",
+    ],
+    [
+      "such a word that the reason takes over which replaces the retired one",
+      {
+        ...base,
+        reasons: { ...base.reasons, Old: { ...entry, sources: [{ backend: "podman", raw: ["old"] }] } },
+        emits: [{ ...base.emits[0], reason: "Old" }],
+      },
+      {
+        ...next,
+        reasons: {
+          ...base.reasons,
+          New: { ...entry, since: 2, sources: [{ backend: "podman", raw: ["old"] }] },
+        },
+        emits: [{ ...base.emits[0], reason: "New", generalReasons: ["Old"], since: 2 }],
+        retired: { Old: { retiredIn: 2, class: "terminal", replacedBy: "New" } },
+      },
+      "additive source-replaced",
     ],
     [
       "a name whose other spelling was a backend's word",

@@ -35,8 +35,8 @@ function compareMeanings(before: ReasonCatalog, after: ReasonCatalog): readonly 
       const meant = old.meaningOf(word, backend);
       const means = now.meaningOf(word, backend);
       if (means.name === meant.name) continue;
-      // A name that went or came is told by its own difference.
-      if (named && !stays) continue;
+      // A name that went or came is told by its own difference; a backend's word that only looks like it is not.
+      if (meant.found === "reason" && !stays) continue;
       if (!named && stays && meant.name === undefined) continue;
       if (meant.found === "retired" && means.found === "retired") continue;
       const key = JSON.stringify([word.toLowerCase(), meant.name, means.name]);
