@@ -67,9 +67,9 @@ const conditions = [
     keep: not(data, authoring),
     bytes: 4190,
   },
-  { name: "the authoring tools alone", keep: (name) => authoring.includes(name), bytes: 7600 },
-  { name: "the whole entry, without the built-in catalog", keep: not(data), bytes: 10_950 },
-  { name: "the whole entry", keep: () => true, bytes: 15_700 },
+  { name: "the authoring tools alone", keep: (name) => authoring.includes(name), bytes: 7850 },
+  { name: "the whole entry, without the built-in catalog", keep: not(data), bytes: 11_200 },
+  { name: "the whole entry", keep: () => true, bytes: 15_950 },
 ];
 
 /** What the other entries cost. bench/RESULTS.md says what they are made of, and where that is more than is wanted. */

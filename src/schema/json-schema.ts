@@ -7,8 +7,9 @@ import { trackerStateSchema } from "./tracker-state.js";
 
 /**
  * The JSON Schemas (2020-12) of a condition, of a list of them, of a reason catalog, and of a persisted deadline and
- * persisted steps. The last two say the shape; that a record does not contradict itself is for `decodeDeadlineState`
- * and `decodeTrackerState` to check.
+ * persisted steps. They say the shape. That a list has each type once is for `conditionListSchema` to check, that the
+ * names in a catalog lead to one that is there for `decodeReasonCatalog`, and that a record does not contradict itself for
+ * `decodeDeadlineState` and `decodeTrackerState`.
  *
  * @example
  * ```ts
