@@ -155,7 +155,7 @@ export const backendWords: Readonly<Record<string, CatalogWords>> = {
   Evicted: { phases: ENDED, literal: ["Evicted", "EvictionByEvictionAPI", "TerminationByKubelet"] },
   Preempted: { phases: ENDED, literal: ["Preempting", "PreemptionByScheduler"] },
   NodeShutdown: { phases: ENDED, literal: ["NodeShutdown", "Terminated", "Shutdown"] },
-  NodeLost: { phases: [], literal: ["NodeLost", "DeletionByTaintManager", "DeletionByPodGC"] },
+  NodeLost: { phases: ENDED, literal: ["NodeLost", "DeletionByTaintManager", "DeletionByPodGC"] },
   DeadlineExceeded: { phases: ENDED, literal: ["DeadlineExceeded"] },
   AdmissionRejected: {
     phases: ENDED,

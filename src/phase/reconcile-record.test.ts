@@ -143,10 +143,18 @@ it.each([
 
 it.each([
   ["observation", ["running", null, NOW]],
+  ["observation", [Promise.resolve(null), null, NOW]],
   ["session", [null, "up", NOW]],
   ["now", [null, null, Number.NaN]],
   ["now", [null, null, "12"]],
 ])("names the argument that is none: %s", (name, rest) => {
   const [observation, session, now] = rest as unknown as readonly [never, never, never];
   expect(() => reconcileRecord(record(), observation, session, now)).toThrow(`phase input: ${name} must be`);
+});
+
+it("takes no promise of an observation for one that says nothing", () => {
+  const look = Promise.resolve(null) as never;
+  expect(() => reconcileRecord(record(), look, null, NOW)).toThrow(
+    "observation must be what was seen, and no promise of it, got",
+  );
 });

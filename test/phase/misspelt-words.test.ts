@@ -8,8 +8,8 @@ import {
   Reconciler,
   resolveFailedOperation,
   type SandboxRecord,
-} from "../src/index.js";
-import { MemoryRecordStore, VirtualClock } from "../src/testing/index.js";
+} from "../../src/index.js";
+import { MemoryRecordStore, VirtualClock } from "../../src/testing/index.js";
 
 const record: SandboxRecord = { phase: "Ready", desired: "running", since: 0 };
 const marked: SandboxRecord = { ...record, shutdownStopAt: 5 };
