@@ -66,6 +66,9 @@ describe("a gateway whose output nobody reads any more", () => {
     const box = { image: { path: await tempDir() }, command: ["true"] };
     for (const name of ["one", "two"]) await client.create({ ...box, name });
     expect((await client.list()).items).toHaveLength(2);
+    // A supervisor outlives its gateway: what was started here would wait for one for two hours.
+    for (const name of ["one", "two"]) await client.delete(name);
+    await eventually("that both are gone", async () => (await client.list()).items.length === 0);
     gateway.kill("SIGTERM");
     expect(await once(gateway, "exit")).toEqual([0, null]);
   });
