@@ -57,6 +57,16 @@ describe("a group whose process ids are handed out again", () => {
     expect(asked).toEqual([LATER, MAIN]);
   });
 
+  it("asks a main process that left the group once", async () => {
+    const group = new WorkloadGroup();
+    run();
+    for (let times = 0; times < 3; times += 1) {
+      group.askOne(MAIN);
+      await group.ask();
+    }
+    expect(asked).toEqual([MAIN]);
+  });
+
   it("asks its own child once where it leads no group", async () => {
     const group = new WorkloadGroup();
     members.now = [];

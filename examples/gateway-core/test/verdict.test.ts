@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { CommandContext } from "../src/cli/context.js";
+import { ApiError } from "../src/client/gateway-client.js";
 import { tellVerdict } from "../src/cli/verdict.js";
 import type { SandboxView } from "../src/http/view.js";
 
@@ -34,13 +35,17 @@ beforeEach(() => {
 });
 afterEach(() => vi.restoreAllMocks());
 
-/** Updates to generation 2 and is shown these views; the stream then ends, or stays open. */
-async function told(views: readonly SandboxView[], then: "ends" | "stays" = "stays"): Promise<number> {
+/** Updates to generation 2 and is shown these views; the stream then ends, stays open or breaks. */
+async function told(
+  views: readonly SandboxView[],
+  then: "ends" | "stays" | ApiError = "stays",
+): Promise<number> {
   let isLeft = false;
   const client = {
     async *watch(_id: string, signal: AbortSignal) {
       try {
         yield* views;
+        if (then instanceof ApiError) throw then;
         if (then === "stays") await new Promise((resolve) => signal.addEventListener("abort", resolve));
       } finally {
         isLeft = true;
@@ -97,5 +102,13 @@ describe("the verdict of a supervisor", () => {
   it("never comes once the sandbox is gone, and that is said", async () => {
     expect(await told([view(2)], "ends")).toBe(0);
     expect(said).toBe("box: generation 2 was not judged: the sandbox is gone");
+    said = "";
+    expect(await told([], new ApiError(404, "not-found", "no such sandbox"))).toBe(0);
+    expect(said).toBe("box: generation 2 was not judged: the sandbox is gone");
+  });
+
+  it("is not told where the gateway cannot say", async () => {
+    expect(await told([view(2)], new ApiError(503, "away", "the store is away"))).toBe(0);
+    expect(said).toContain("generation 2 is not judged yet");
   });
 });

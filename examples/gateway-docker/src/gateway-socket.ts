@@ -74,7 +74,7 @@ export class GatewaySocket {
    * @throws PermanentDriverError where that is not plain HTTP: nobody behind this door would reach it.
    */
   async leadTo(url: string): Promise<void> {
-    if (this.#noted === url) return;
+    if (this.#noted === url && this.#target === url) return;
     if (!isPlainHttp(url)) {
       const message = `the socket for sandboxes passes plain HTTP on, and supervisors are told to call ${url}`;
       throw new PermanentDriverError("ContainerCreateFailed", message);

@@ -1,4 +1,5 @@
 import { getCondition } from "slipway";
+import { ApiError } from "../client/gateway-client.js";
 import { PREPARATION } from "../gateway/budgets.js";
 import type { SandboxView } from "../http/view.js";
 import { isAtRest, isComingUp } from "../record/phase.js";
@@ -94,9 +95,9 @@ async function lastView(
       const isReplaced = view.configuration.generation !== generation;
       if (isReplaced || !isJudgedSoon(view) || verdictOf(view, generation) !== null) return view;
     }
-  } catch {
+  } catch (error) {
     // The configuration is committed all the same.
-    return last;
+    return error instanceof ApiError && error.status === 404 ? null : last;
   } finally {
     end.abort();
   }

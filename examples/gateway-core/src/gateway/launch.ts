@@ -251,13 +251,13 @@ async function keepLease(
   }
 }
 
-/** A call that failed may have taken effect all the same: what the backend shows decides. */
 /** A driver's own word in the form that a condition takes; what is none at all is one for every failure. */
 function reasonOf({ reason }: { readonly reason: unknown }, record: SandboxRecord, deps: LaunchDeps): string {
   if (typeof reason !== "string") return "LocalDriverFailed";
   return deps.reasons.knows(reason) ? reason : sanitizeReason(withoutSecrets(reason, secretsOf(record)));
 }
 
+/** A call that failed may have taken effect all the same: what the backend shows decides. */
 async function writeFailure(
   record: SandboxRecord,
   { id: instanceId, run }: Instance,

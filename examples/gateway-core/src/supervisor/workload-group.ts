@@ -13,6 +13,8 @@ const POLL_MS = 50;
  */
 export class WorkloadGroup {
   readonly #asked = new Set<number>();
+  /** Who was a member once. A main process that left the group is none, and is still there. */
+  readonly #seen = new Set<number>();
   readonly #spared: () => number | null;
 
   /** @param spared - A member that is none of the workload, and is needed until that has ended. */
@@ -68,7 +70,8 @@ export class WorkloadGroup {
     // Started by hand, and not as the leader of a group: then nothing in it is ours to end.
     if (!members.includes(process.pid)) return [];
     // The id of one that has ended may be handed out again, to somebody whom nobody has asked.
-    for (const pid of asked) if (!members.includes(pid)) this.#asked.delete(pid);
+    for (const pid of asked) if (this.#seen.has(pid) && !members.includes(pid)) this.#asked.delete(pid);
+    for (const pid of members) this.#seen.add(pid);
     const aside = new Set([process.pid, this.#spared()]);
     return members.filter((pid) => !aside.has(pid));
   }
