@@ -33,11 +33,11 @@ export interface ReconcilerOptions {
   readonly retryInitialMs?: number | undefined;
   /** Longest wait after a backend failed. Default 30 000 ms. */
   readonly retryCapMs?: number | undefined;
-  /** Told of every outcome but `unchanged`, for logs and events; a look that failed is one. */
+  /** Told of every outcome but `unchanged`, for logs and events; a look of a sweep that failed is one. */
   readonly onOutcome?: ((outcome: ReconcileOutcome) => void) | undefined;
   /**
-   * Told what a sweep or a watch of the loop failed with, which are tried again, and what `onOutcome` threw. Default:
-   * `console.error`.
+   * Told what a sweep or a watch of the loop failed with, or a look that news led to, which are tried again, and what
+   * `onOutcome` threw. Default: `console.error`.
    */
   readonly onError?: ((error: unknown) => void) | undefined;
 }

@@ -63,11 +63,11 @@ function expectPlausible(at: number, { from }: Timeline): void {
 }
 
 /** JSON has no infinity: an unlimited deadline has no remaining time to name. */
-function plain({ attempt, now, stretches, marks, limits, reading }: Timeline): object {
+function plain({ attempt, now, state, stretches, marks, limits, reading }: Timeline): object {
   const { remainingMs, ...rest } = reading;
   return {
     attempt,
-    readAt: now,
+    readAt: Math.max(now, state.observedAt),
     reading: { ...rest, remainingMs: Number.isFinite(remainingMs) ? remainingMs : null },
     stretches,
     limits,

@@ -145,8 +145,10 @@ describe("slipway deadline", () => {
     expect(out).toMatch(/read at +2026-10-20T12:11:00.000Z$/m);
     const early = await slipway(["--at", "2026-10-20T12:09:00Z"], repaired.at(-1));
     expect(early.out).toMatch(
-      /read at +2026-10-20T12:10:00.000Z \(the last event, after the 2026-10-20T12:09/,
+      /read at +2026-10-20T12:10:00.000Z \(the last event, which is after 2026-10-20T12:09/,
     );
+    const earlyJson = await slipway(["--json", "--at", "2026-10-20T12:09:00Z"], repaired.at(-1));
+    expect(JSON.parse(earlyJson.out)).toMatchObject({ readAt: Date.parse("2026-10-20T12:10:00Z") });
     const json = await slipway(["--json"], repaired.at(-1));
     expect(JSON.parse(json.out)).toMatchObject({ readAt: START + 11 * MINUTE });
   });

@@ -74,9 +74,7 @@ function statusOf({ reading, state }: Timeline): string {
 /** An instant before the last event counts as that event's. */
 function readAt({ now, state: { observedAt } }: Timeline): string {
   const [given, observed] = [now, observedAt].map((at) => new Date(at).toISOString());
-  return now < observedAt
-    ? `${observed} (the last event, after the ${given} that was asked for)`
-    : `${given}`;
+  return now < observedAt ? `${observed} (the last event, which is after ${given})` : `${given}`;
 }
 
 function remainingOf({ reading }: Timeline): string {

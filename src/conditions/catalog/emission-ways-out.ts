@@ -19,8 +19,9 @@ export function waysOutOf(
 ): WaysOut {
   const next = before.contract + 1;
   if (old === undefined) {
-    const now = "use a new reason for the new condition, without general reasons that clients know already.";
-    return [now, announced(next, "find it")];
+    const another =
+      "use a new reason for the new condition, without general reasons that clients know already.";
+    return [another, announced(next, "find it")];
   }
   const { reason, generalReasons = [] } = old;
   if (now?.reason !== reason) return anotherReasonFor(before, reason, generalReasons, contracts);
