@@ -64,7 +64,7 @@ export class MainProcess {
     { enforced = {}, ownsMemory = false, spared }: MainProcessOptions = {},
   ): MainProcess {
     const [program = "", ...args] = command;
-    // Begun before there is a process that can be killed.
+    // Before there is a process that can be killed.
     const memory = ownsMemory ? new MemoryWatch() : null;
     const group = new WorkloadGroup(spared);
     try {
@@ -127,7 +127,7 @@ export class MainProcess {
     try {
       const [exitCode, signal] = (await once(child, "exit")) as [number | null, NodeJS.Signals | null];
       // The engine knows it too, but only of a container as a whole, and later than this process tells it.
-      const lacked = await memory?.wasReasonOf({ exitCode, signal });
+      const lacked = memory?.wasReasonOf({ exitCode, signal });
       if (signal === "SIGTERM" || (await this.#group.hasOthers())) await sameSignal();
       this.#isOver = true;
       // Nobody is asked twice: who was asked has to be known first.

@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readFileSync } from "node:fs";
 
 /** Of the control group that this process is in, as a container sees it: version 2, and the memory part of version 1. */
 const COUNTERS = ["/sys/fs/cgroup/memory.events", "/sys/fs/cgroup/memory/memory.oom_control"] as const;
@@ -11,36 +11,49 @@ const KILLED = 137;
  *
  * @param files - Tried in this order.
  */
-export async function memoryKills(files: readonly string[] = COUNTERS): Promise<number | null> {
+export function memoryKills(files: readonly string[] = COUNTERS): number | null {
   for (const file of files) {
-    const text = await readFile(file, "utf8").catch(() => "");
-    const count = /^oom_kill (\d+)$/m.exec(text)?.[1];
+    const count = /^oom_kill (\d+)$/m.exec(textOf(file))?.[1];
     if (count !== undefined) return Number(count);
   }
   return null;
 }
 
-/** How old the count may be that an end is compared with: a kill long before it is no reason for it. */
+/** Read at once: what lacks memory may be killed before a reading in the background has begun. */
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+/**
+ * An end is compared with a count that is older than this and younger than twice that: a kill long before it is no
+ * reason for it, and one that was counted just before the end was heard of is.
+ */
 const COUNT_EVERY_MS = 5000;
 
 /** Follows the kernel's count while a main process runs. For a control group that is the sandbox's own alone. */
 export class MemoryWatch {
-  readonly #read: () => Promise<number | null>;
+  readonly #read: () => number | null;
   readonly #timer: NodeJS.Timeout;
-  #count: Promise<number | null>;
+  #before: number | null;
 
-  constructor(read: () => Promise<number | null> = memoryKills) {
+  constructor(read: () => number | null = memoryKills) {
     this.#read = read;
-    this.#count = read();
+    this.#before = read();
+    let latest = this.#before;
     this.#timer = setInterval(() => {
-      this.#count = read();
+      this.#before = latest;
+      latest = read();
     }, COUNT_EVERY_MS).unref();
   }
 
   /** Whether the main process ended for lack of memory. Ends the watch. */
-  async wasReasonOf(exit: Exit): Promise<boolean> {
+  wasReasonOf(exit: Exit): boolean {
     clearInterval(this.#timer);
-    return isMemoryKill(exit, await this.#count, await this.#read());
+    return isMemoryKill(exit, this.#before, this.#read());
   }
 }
 
