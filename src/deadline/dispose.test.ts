@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { VirtualClock } from "../testing/index.js";
 import { PhasedDeadline } from "./phased-deadline.js";
 
@@ -18,6 +18,21 @@ describe("disposing of a deadline that has news held back", () => {
     });
     deadline[Symbol.dispose]();
     expect([told, clock.timers]).toEqual([1, 0]);
+  });
+
+  it("leaves no alarm where the clock cannot be read any more", () => {
+    const clock = new VirtualClock();
+    const deadline = PhasedDeadline.start(plan, { attempt: "a1", clock });
+    deadline.progress({ step: "pull", position: 1 });
+    deadline.progress({ step: "pull", position: 2 });
+    expect(clock.timers).toBe(1);
+    vi.spyOn(clock, "now").mockImplementation(() => {
+      throw new Error("no clock");
+    });
+    expect(() => {
+      deadline[Symbol.dispose]();
+    }).toThrow("no clock");
+    expect(clock.timers).toBe(0);
   });
 
   it("asks a store that fails once more and no oftener, though its failure is a reason to dispose", async () => {

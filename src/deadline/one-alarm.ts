@@ -31,10 +31,13 @@ export abstract class OneAlarm implements AlarmOwner {
   dispose(): void {
     if (this.#ending) return;
     this.#ending = true;
-    this.flush();
-    this.disposed = true;
-    this.#alarm?.[Symbol.dispose]();
-    this.#alarm = undefined;
+    try {
+      this.flush();
+    } finally {
+      this.disposed = true;
+      this.#alarm?.[Symbol.dispose]();
+      this.#alarm = undefined;
+    }
   }
 
   protected abstract flush(): void;

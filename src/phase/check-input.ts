@@ -34,6 +34,11 @@ export function checkObject(name: string, value: unknown): void {
   if (typeof value !== "object" || value === null) throw wrong(name, "an object", value);
 }
 
+/** Refuses a hook that is none, by name. @internal */
+export function checkFunction(name: string, value: unknown): void {
+  if (typeof value !== "function") throw wrong(name, "a function", value);
+}
+
 /**
  * Refuses options of which no instant can be taken: it would be written down, and mean nothing to whoever reads it.
  *

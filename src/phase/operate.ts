@@ -1,6 +1,5 @@
-import { invalid, kindOf } from "../errors.js";
 import { acceptOperation } from "./accept-operation.js";
-import { checkObject, checkOperation } from "./check-input.js";
+import { checkFunction, checkObject, checkOperation } from "./check-input.js";
 import { allowedOperations, type GateDecision, type Operation, type OperationRoute } from "./gates/index.js";
 import type { KeyedLock } from "./keyed-lock.js";
 import type { Observation } from "./observation.js";
@@ -128,9 +127,7 @@ export async function runOperation(
 function checkCall(operation: Operation, options: OperateOptions): void {
   checkOperation(operation);
   checkObject("options", options);
-  const { call } = options;
-  if (typeof call !== "function")
-    throw invalid("INVALID_OPTION", "phase input", "call", "a function", call, kindOf(call));
+  checkFunction("call", options.call);
 }
 
 /** Gate and durable intent, decided again on a conflict: the later writer sees what the earlier one wrote. */
